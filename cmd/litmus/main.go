@@ -1,0 +1,95 @@
+// Command litmus puts adversarial instances to an AI agent in sandboxed boxes,
+// judges what happened, and gates a release on the difference of two runs.
+//
+// This package is the shell around package runner: one file per verb, each with
+// the same shape (a constructor that declares flags, then a run function), the
+// one table of exit codes (exit.go) and all text that a person reads on stderr
+// (ui.go). It knows nothing of how anything works.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"litmus/sandbox"
+)
+
+func main() {
+	// The same binary is containerd and its shim: see docs/sandbox-daemon.md.
+	if code, ok := sandbox.Reexec(os.Args); ok {
+		os.Exit(code)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole command as a function: it returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			// Exit code 2, Go's own, must never be mistaken for a result.
+			fmt.Fprintf(stderr, "litmus: error: internal: %v\n%s", cause, debug.Stack())
+			code = exitInternal
+		}
+	}()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var decided decision
+	if errors.As(err, &decided) {
+		return int(decided)
+	}
+	if err != nil {
+		printError(stderr, err)
+	}
+	return exitCode(err)
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "litmus",
+		Short:         "Sandboxed evaluation of AI agents whose numbers come out the same again",
+		Args:          usageArgs(cobra.NoArgs),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{err, "see 'litmus " + c.Name() + " --help'"}
+	})
+	root.AddCommand(
+		newImport(), newMaterialize(), newRun(), newVerify(), newGate(),
+		newList(), newShow(), newDoctor(), newGC(), newVersion(),
+	)
+	for _, verb := range root.Commands() {
+		verb.Long += "\n\n" + exitStatusHelp(verb.Name())
+	}
+	return root
+}
+
+// usageArgs turns cobra's complaint about the number of arguments into a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			hint := "see 'litmus --help'"
+			if c.HasParent() {
+				hint = "usage: " + c.UseLine()
+			}
+			return usageError{err, hint}
+		}
+		return nil
+	}
+}
