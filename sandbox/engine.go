@@ -1,0 +1,176 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/containerd/containerd/api/types/runc/options"
+	containerd "github.com/containerd/containerd/v2/client"
+)
+
+const (
+	// namespace is the containerd namespace of everything that litmus makes.
+	namespace = "litmus"
+	// closeTimeout bounds Close, whatever state the daemon is in.
+	closeTimeout = 30 * time.Second
+)
+
+// Config says where an engine lives and what it uses. The zero value of every
+// field but StateDir has a meaning.
+type Config struct {
+	// StateDir is the directory that all litmus processes of this user share;
+	// each takes a slot of its own in it. Created with mode 0700. It must lie
+	// on a file system that overlayfs accepts as a lower layer.
+	StateDir string
+	// Address is the socket of an existing containerd. Empty starts a private one.
+	Address string
+	// Exe is the litmus binary, which is also the private daemon and its shim.
+	// Needed unless Address is set.
+	Exe string
+	// Runtime is the OCI runtime: a name looked up in PATH or a path. Empty is
+	// runc, or crun where runc is not installed.
+	Runtime string
+	// InitPath is the litmus-init binary.
+	InitPath string
+}
+
+// Engine runs boxes. Its methods may be called concurrently.
+type Engine struct {
+	config  Config
+	client  *containerd.Client
+	runtime string // absolute path of the OCI runtime
+	slot    *slot
+	daemon  *daemon // nil with Config.Address
+
+	imageLock sync.Mutex
+	images    map[string]*Image // by reference as given
+}
+
+// MissingError is something that the machine lacks. Fix is what to do about it.
+type MissingError struct {
+	What string
+	Fix  string
+}
+
+func (e *MissingError) Error() string { return e.What }
+
+// Hint is the way out, for the user.
+func (e *MissingError) Hint() string { return e.Fix }
+
+// Open takes a slot in the state directory, starts the private daemon there
+// (or connects to the existing one) and removes what an earlier process that
+// was killed left in the slot. Close must be called.
+func Open(ctx context.Context, config Config) (_ *Engine, err error) {
+	config, err = config.checked()
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := findRuntime(config.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	slot, err := takeSlot(config.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	e, err := openSlot(ctx, config, runtime, slot)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.reclaimOwnSlot(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// openSlot makes the engine of a slot that is held already. The slot is
+// released if it fails.
+func openSlot(ctx context.Context, config Config, runtime string, slot *slot) (_ *Engine, err error) {
+	e := &Engine{config: config, runtime: runtime, slot: slot, images: map[string]*Image{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	address := config.Address
+	if address == "" {
+		if e.daemon, err = startDaemon(ctx, config.Exe, slot); err != nil {
+			return nil, err
+		}
+		address = e.daemon.address
+	}
+	if e.client, err = connect(ctx, address); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Close removes what the engine holds for its boxes (views of images and their
+// lease), stops the private daemon and gives the slot back. Images stay: they
+// are the slot's cache. It is bounded in time; no box may be running.
+func (e *Engine) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	var errs []error
+	if e.client != nil {
+		errs = append(errs, e.releaseImages(ctx), e.client.Close())
+	}
+	if e.daemon != nil {
+		errs = append(errs, e.daemon.stop(ctx))
+	}
+	errs = append(errs, e.slot.release())
+	return errors.Join(errs...)
+}
+
+func (c Config) checked() (Config, error) {
+	if c.StateDir == "" {
+		return c, errors.New("no state directory given")
+	}
+	dir, err := filepath.Abs(c.StateDir)
+	if err != nil {
+		return c, fmt.Errorf("resolving state directory: %w", err)
+	}
+	// Both characters separate things in the mount options of overlayfs.
+	if strings.ContainsAny(dir, `:,\`) {
+		return c, fmt.Errorf("state directory %q: colon, comma and backslash can't be used in it", dir)
+	}
+	c.StateDir = dir
+	if c.Address == "" && c.Exe == "" {
+		return c, errors.New("no litmus binary given to start the private daemon with")
+	}
+	return c, nil
+}
+
+// boxesDir is where each box has a directory, named by its id. A directory is
+// made before anything else of its box and removed after everything else of
+// it, so that the names in it are all boxes that can have left something.
+func (e *Engine) boxesDir() string { return filepath.Join(e.slot.dir, "boxes") }
+
+// socketsDir is a directory with a path short enough for Unix sockets in it
+// (43 bytes at most), removed with everything in it by Close and Reclaim.
+func (e *Engine) socketsDir() string { return filepath.Join(e.slot.runDir, "boxes") }
+
+// cgroupPath is the path, in every hierarchy, of the cgroup of a box.
+func (e *Engine) cgroupPath(id string) string {
+	return filepath.Join(cgroupRoot, e.slot.name(), id)
+}
+
+// labels are those that every container, snapshot and lease of the engine
+// carries; Reclaim finds by them what has lost its owner.
+func (e *Engine) labels(runID, token string) map[string]string {
+	return map[string]string{labelOwner: e.slot.dir, labelRun: runID, labelToken: token}
+}
+
+// runtimeName names the shim. The private daemon finds litmus itself under it.
+func (e *Engine) runtimeName() string { return "io.containerd.runc.v2" }
+
+// runtimeOptions tell the shim which OCI runtime to use. Its state lies with
+// the slot's sockets, so that it goes with them.
+func (e *Engine) runtimeOptions() *options.Options {
+	return &options.Options{BinaryName: e.runtime, Root: filepath.Join(e.slot.runDir, "oci")}
+}
