@@ -1,0 +1,9 @@
+package sandbox_test
+
+import (
+	"testing"
+
+	"litmus/sandbox/sandboxtest"
+)
+
+func TestMain(m *testing.M) { sandboxtest.Main(m) }
