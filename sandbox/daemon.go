@@ -37,6 +37,9 @@ type daemon struct {
 // litmus dies by whatever signal. (A parent-death signal would not do: it is
 // sent when the starting *thread* ends, and Go ends threads.)
 func startDaemon(ctx context.Context, exe string, slot *slot) (_ *daemon, err error) {
+	if err := killDaemon(ctx, slot); err != nil {
+		return nil, err
+	}
 	path, err := installShim(slot, exe)
 	if err != nil {
 		return nil, err
@@ -60,7 +63,7 @@ func startDaemon(ctx context.Context, exe string, slot *slot) (_ *daemon, err er
 	defer readyR.Close()
 
 	// Not bound to ctx: the daemon must outlive a cancelled run to clean up after it.
-	cmd := exec.Command(exe, daemonVerb, "-root", filepath.Join(slot.dir, "root"),
+	cmd := exec.Command(exe, daemonVerb, "-root", daemonRoot(slot),
 		"-state", filepath.Join(slot.dir, "state"), "-sockets", slot.runDir)
 	cmd.Env = append(os.Environ(), "PATH="+path+string(os.PathListSeparator)+searchPath())
 	cmd.Stdout, cmd.Stderr = logFile, logFile
@@ -86,6 +89,9 @@ func startDaemon(ctx context.Context, exe string, slot *slot) (_ *daemon, err er
 	}
 	return d, nil
 }
+
+// daemonRoot is where the slot's daemon keeps images and its database.
+func daemonRoot(slot *slot) string { return filepath.Join(slot.dir, "root") }
 
 // awaitReady reads the byte that the daemon writes when it is ready.
 func awaitReady(ctx context.Context, ready *os.File) error {
@@ -139,6 +145,9 @@ func installShim(slot *slot, exe string) (string, error) {
 	return dir, nil
 }
 
+// errUnreachable: no daemon answers.
+var errUnreachable = errors.New("no containerd answers")
+
 // connect returns a client once the daemon at address has answered.
 func connect(ctx context.Context, address string) (*containerd.Client, error) {
 	client, err := containerd.New(address, containerd.WithDefaultNamespace(namespace))
@@ -149,7 +158,7 @@ func connect(ctx context.Context, address string) (*containerd.Client, error) {
 	defer cancel()
 	if _, err := client.Version(ctx); err != nil {
 		client.Close()
-		return nil, fmt.Errorf("connecting to containerd at %s: %w", address, err)
+		return nil, fmt.Errorf("%w at %s: %w", errUnreachable, address, err)
 	}
 	return client, nil
 }

@@ -45,7 +45,11 @@ type Engine struct {
 	client  *containerd.Client
 	runtime string // absolute path of the OCI runtime
 	slot    *slot
-	daemon  *daemon // nil with Config.Address
+	daemon  *daemon   // nil with Config.Address
+	atOpen  Reclaimed // what Open found in the slot
+
+	closeOnce sync.Once
+	closeErr  error
 
 	imageLock sync.Mutex
 	images    map[string]*Image // by reference as given
@@ -78,42 +82,41 @@ func Open(ctx context.Context, config Config) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := openSlot(ctx, config, runtime, slot)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.reclaimOwnSlot(ctx); err != nil {
-		return nil, errors.Join(err, e.Close())
+	e := &Engine{config: config, runtime: runtime, slot: slot, images: map[string]*Image{}}
+	if err := e.start(ctx); err != nil {
+		return nil, errors.Join(err, e.close(len(slot.unclean) == 0))
 	}
 	return e, nil
 }
 
-// openSlot makes the engine of a slot that is held already. The slot is
-// released if it fails.
-func openSlot(ctx context.Context, config Config, runtime string, slot *slot) (_ *Engine, err error) {
-	e := &Engine{config: config, runtime: runtime, slot: slot, images: map[string]*Image{}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, e.Close())
+func (e *Engine) start(ctx context.Context) (err error) {
+	if e.config.Address == "" {
+		if e.daemon, err = startDaemon(ctx, e.config.Exe, e.slot); err != nil {
+			return err
 		}
-	}()
-	address := config.Address
-	if address == "" {
-		if e.daemon, err = startDaemon(ctx, config.Exe, slot); err != nil {
-			return nil, err
-		}
-		address = e.daemon.address
 	}
-	if e.client, err = connect(ctx, address); err != nil {
-		return nil, err
+	if e.client, err = connect(ctx, e.Address()); err != nil {
+		return err
 	}
-	return e, nil
+	if err := e.slot.use(e.config.Address); err != nil {
+		return err
+	}
+	e.atOpen, err = e.reclaimSlot(ctx, e.slot)
+	return err
 }
 
 // Close removes what the engine holds for its boxes (views of images and their
 // lease), stops the private daemon and gives the slot back. Images stay: they
-// are the slot's cache. It is bounded in time; no box may be running.
+// are the slot's cache. It is bounded in time; no box may be running. A second
+// call returns what the first one did.
 func (e *Engine) Close() error {
+	e.closeOnce.Do(func() { e.closeErr = e.close(true) })
+	return e.closeErr
+}
+
+// close leaves the slot marked as unclean if that is what it is, so that the
+// next owner reclaims it.
+func (e *Engine) close(clean bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	var errs []error
@@ -123,8 +126,16 @@ func (e *Engine) Close() error {
 	if e.daemon != nil {
 		errs = append(errs, e.daemon.stop(ctx))
 	}
-	errs = append(errs, e.slot.release())
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	return errors.Join(err, e.slot.release(ctx, clean && err == nil))
+}
+
+// Address is the socket of the daemon in use.
+func (e *Engine) Address() string {
+	if e.daemon != nil {
+		return e.daemon.address
+	}
+	return e.config.Address
 }
 
 func (c Config) checked() (Config, error) {
@@ -149,15 +160,15 @@ func (c Config) checked() (Config, error) {
 // boxesDir is where each box has a directory, named by its id. A directory is
 // made before anything else of its box and removed after everything else of
 // it, so that the names in it are all boxes that can have left something.
-func (e *Engine) boxesDir() string { return filepath.Join(e.slot.dir, "boxes") }
+func (e *Engine) boxesDir() string { return e.slot.boxesDir() }
 
 // socketsDir is a directory with a path short enough for Unix sockets in it
 // (43 bytes at most), removed with everything in it by Close and Reclaim.
-func (e *Engine) socketsDir() string { return filepath.Join(e.slot.runDir, "boxes") }
+func (e *Engine) socketsDir() string { return e.slot.socketsDir() }
 
 // cgroupPath is the path, in every hierarchy, of the cgroup of a box.
 func (e *Engine) cgroupPath(id string) string {
-	return filepath.Join(cgroupRoot, e.slot.name(), id)
+	return filepath.Join(e.slot.cgroup(), id)
 }
 
 // labels are those that every container, snapshot and lease of the engine
@@ -172,5 +183,5 @@ func (e *Engine) runtimeName() string { return "io.containerd.runc.v2" }
 // runtimeOptions tell the shim which OCI runtime to use. Its state lies with
 // the slot's sockets, so that it goes with them.
 func (e *Engine) runtimeOptions() *options.Options {
-	return &options.Options{BinaryName: e.runtime, Root: filepath.Join(e.slot.runDir, "oci")}
+	return &options.Options{BinaryName: e.runtime, Root: e.slot.ociDir()}
 }

@@ -85,6 +85,9 @@ func lowersOf(mounts []mount.Mount) ([]string, error) {
 	return nil, fmt.Errorf("a view mounted as %q with %q can't be shared", m.Type, m.Options)
 }
 
+// snapshotters are those that a view may be taken with, the preferred one first.
+var snapshotters = []string{"overlayfs", "native"}
+
 // chooseSnapshotter prefers overlayfs. The native one, which copies every
 // layer, serves where the daemon's directory lies on a file system that can't
 // be a layer of an overlay.
@@ -97,7 +100,7 @@ func (e *Engine) chooseSnapshotter(ctx context.Context) (string, error) {
 	for _, p := range response.Plugins {
 		usable[p.ID] = p.InitErr == nil
 	}
-	for _, name := range []string{"overlayfs", "native"} {
+	for _, name := range snapshotters {
 		if usable[name] {
 			return name, nil
 		}

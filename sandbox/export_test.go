@@ -1,0 +1,18 @@
+package sandbox
+
+import (
+	"github.com/containerd/containerd/api/types/runc/options"
+	containerd "github.com/containerd/containerd/v2/client"
+)
+
+// What tests outside of the package may reach.
+
+func (e *Engine) Client() *containerd.Client       { return e.client }
+func (e *Engine) BoxesDir() string                 { return e.boxesDir() }
+func (e *Engine) SlotDir() string                  { return e.slot.dir }
+func (e *Engine) RunDir() string                   { return e.slot.runDir }
+func (e *Engine) CgroupPath(id string) string      { return e.cgroupPath(id) }
+func (e *Engine) RuntimeName() string              { return e.runtimeName() }
+func (e *Engine) RuntimeOptions() *options.Options { return e.runtimeOptions() }
+func (e *Engine) Labels() map[string]string        { return e.labels("run", "token") }
+func (im *Image) Lowers() []string                 { return im.lowers() }
