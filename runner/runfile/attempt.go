@@ -249,10 +249,11 @@ func (s scanHash) Scan(value any) error {
 		*s.to = digest.Hash{}
 		return nil
 	case []byte:
-		if len(b) == digest.Size {
+		// All zero bytes are no hash, and absence has its own word, NULL.
+		if len(b) == digest.Size && !digest.Hash(b).IsZero() {
 			*s.to = digest.Hash(b)
 			return nil
 		}
 	}
-	return damaged("a hash is not %d bytes", digest.Size)
+	return damaged("%x is not a hash", value)
 }

@@ -24,28 +24,35 @@ func instanceID(n int) string { return fmt.Sprintf("case-%03d/plain/s1", n) }
 // than a chunk and the rows are of unlike lengths, so that lines straddle chunks.
 func testManifest(tb testing.TB, n int) []byte {
 	tb.Helper()
-	var b bytes.Buffer
-	line := func(v any) {
-		text, err := canon.Marshal(v)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		b.Write(text)
-		b.WriteByte('\n')
+	manifest, err := makeManifest(n, strings.Repeat("text of the rubric. ", 14_000))
+	if err != nil {
+		tb.Fatal(err)
 	}
-	line(map[string]any{
+	return manifest
+}
+
+func makeManifest(n int, rubric string) ([]byte, error) {
+	var b bytes.Buffer
+	rows := []any{map[string]any{
 		"format": "litmus-manifest/1",
 		"counts": map[string]int{"instances": n},
-		"rubric": strings.Repeat("text of the rubric. ", 14_000),
-	})
+		"rubric": rubric,
+	}}
 	for i := range n {
-		line(map[string]any{
+		rows = append(rows, map[string]any{
 			"id":            instanceID(i),
 			"mutation_hash": digest.Sum([]byte(instanceID(i))),
 			"messages":      strings.Repeat("please ", i%97),
 		})
 	}
-	return b.Bytes()
+	for _, row := range rows {
+		line, err := canon.Marshal(row)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(append(line, '\n'))
+	}
+	return b.Bytes(), nil
 }
 
 // newRun makes a run file of n instances in a directory of the test's own.

@@ -211,12 +211,15 @@ func (w *Writer) tidySealed(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	// Leaving WAL mode checkpoints the log and removes it.
+	// Leaving WAL mode checkpoints the log, removes it, and then changes two
+	// bytes of the file's header. For those there is no journal on the disk: a
+	// process killed then would leave one that no reader may roll back, and a
+	// sector with the two bytes is written or is not.
 	var mode string
-	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode); err != nil {
+	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode = MEMORY").Scan(&mode); err != nil {
 		return doing("make the sealed run one file", err)
 	}
-	if mode != "delete" {
+	if mode != "memory" {
 		return fmt.Errorf("make the sealed run one file: journal mode stays %q", mode)
 	}
 	if err := syncPath(w.path); err != nil {
