@@ -54,7 +54,9 @@ func doing(what string, err error) error {
 		switch engine.Code() & 0xff {
 		case sqlite3.SQLITE_NOTADB:
 			err = fmt.Errorf("%w: %w", ErrNotRunFile, err)
-		case sqlite3.SQLITE_CORRUPT:
+		// The generic error too: the statements are constants that fit the
+		// schema, so if one makes no sense, then on what the file holds.
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR:
 			err = fmt.Errorf("%w: %w", ErrDamaged, err)
 		case sqlite3.SQLITE_FULL:
 			err = fmt.Errorf("%w: %w", syscall.ENOSPC, err)
