@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,6 +21,8 @@ const (
 	// daemonStartTimeout is for a cold start on a loaded machine; it takes
 	// about 0.2 s on an idle one.
 	daemonStartTimeout = 60 * time.Second
+	// connectTimeout is how long a daemon that listens may take to answer.
+	connectTimeout = 10 * time.Second
 	// daemonStopTimeout is how long the daemon may take to end by itself.
 	daemonStopTimeout = 10 * time.Second
 )
@@ -36,7 +40,7 @@ type daemon struct {
 // connections. It holds the end of a pipe, and the kernel closes that when
 // litmus dies by whatever signal. (A parent-death signal would not do: it is
 // sent when the starting *thread* ends, and Go ends threads.)
-func startDaemon(ctx context.Context, exe string, slot *slot) (_ *daemon, err error) {
+func startDaemon(ctx context.Context, exe string, slot *slot) (*daemon, error) {
 	if err := killDaemon(ctx, slot); err != nil {
 		return nil, err
 	}
@@ -44,50 +48,64 @@ func startDaemon(ctx context.Context, exe string, slot *slot) (_ *daemon, err er
 	if err != nil {
 		return nil, err
 	}
-	logPath := filepath.Join(slot.dir, "containerd.log")
-	logFile, err := os.OpenFile(logPath, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("opening log of private containerd: %w", err)
-	}
-	defer logFile.Close()
-	lifeR, lifeW, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting private containerd: %w", err)
-	}
-	defer lifeR.Close()
-	readyR, readyW, err := os.Pipe()
-	if err != nil {
-		lifeW.Close()
-		return nil, fmt.Errorf("starting private containerd: %w", err)
-	}
-	defer readyR.Close()
-
 	// Not bound to ctx: the daemon must outlive a cancelled run to clean up after it.
 	cmd := exec.Command(exe, daemonVerb, "-root", daemonRoot(slot),
 		"-state", filepath.Join(slot.dir, "state"), "-sockets", slot.runDir)
 	cmd.Env = append(os.Environ(), "PATH="+path+string(os.PathListSeparator)+searchPath())
-	cmd.Stdout, cmd.Stderr = logFile, logFile
-	cmd.ExtraFiles = []*os.File{lifeR, readyW} // lifeFD, readyFD
 	// A session of its own: the terminal's interrupt is for litmus alone.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = cmd.Start()
-	readyW.Close()
+	logPath := filepath.Join(slot.dir, "containerd.log")
+	d, ready, err := launch(cmd, logPath)
 	if err != nil {
-		lifeW.Close()
 		return nil, fmt.Errorf("starting private containerd: %w", err)
 	}
-	d := &daemon{address: daemonSocket(slot.runDir), life: lifeW, process: cmd.Process, exited: make(chan struct{})}
+	defer ready.Close()
+	d.address = daemonSocket(slot.runDir)
+	if err := awaitReady(ctx, ready); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting private containerd: %w; its log, %s, ends with:\n%s",
+			err, logPath, lastLines(logPath, 2048)), d.stop(context.WithoutCancel(ctx)))
+	}
+	return d, nil
+}
+
+// launch starts the process with its log and its two pipes, and returns the
+// end of the pipe on which it reports that it is ready.
+func launch(cmd *exec.Cmd, logPath string) (_ *daemon, ready *os.File, err error) {
+	var given []*os.File // the child has its own copies, or there is no child
+	defer func() {
+		for _, f := range given {
+			f.Close()
+		}
+	}()
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	given = append(given, log)
+	lifeR, lifeW, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	given = append(given, lifeR)
+	readyR, readyW, err := os.Pipe()
+	if err != nil {
+		lifeW.Close()
+		return nil, nil, err
+	}
+	given = append(given, readyW)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{lifeR, readyW} // lifeFD, readyFD
+	if err := cmd.Start(); err != nil {
+		lifeW.Close()
+		readyR.Close()
+		return nil, nil, err
+	}
+	d := &daemon{life: lifeW, process: cmd.Process, exited: make(chan struct{})}
 	go func() {
 		defer close(d.exited)
 		cmd.Wait()
 	}()
-	if err := awaitReady(ctx, readyR); err != nil {
-		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), daemonStopTimeout)
-		defer cancel()
-		return nil, errors.Join(fmt.Errorf("starting private containerd: %w; its log, %s, ends with:\n%s",
-			err, logPath, lastLines(logPath, 2048)), d.stop(stopCtx))
-	}
-	return d, nil
+	return d, readyR, nil
 }
 
 // daemonRoot is where the slot's daemon keeps images and its database.
@@ -150,12 +168,18 @@ var errUnreachable = errors.New("no containerd answers")
 
 // connect returns a client once the daemon at address has answered.
 func connect(ctx context.Context, address string) (*containerd.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	// The client would go on trying where nobody listens.
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", strings.TrimPrefix(address, "unix://"))
+	if err != nil {
+		return nil, fmt.Errorf("%w at %s: %w", errUnreachable, address, err)
+	}
+	conn.Close()
 	client, err := containerd.New(address, containerd.WithDefaultNamespace(namespace))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to containerd at %s: %w", address, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
 	if _, err := client.Version(ctx); err != nil {
 		client.Close()
 		return nil, fmt.Errorf("%w at %s: %w", errUnreachable, address, err)

@@ -69,7 +69,10 @@ func startTask(t testing.TB, engine *sandbox.Engine, id string, creator cio.Crea
 			oci.WithRootFSPath(im.Lowers()[0]),
 			oci.WithRootFSReadonly(),
 			oci.WithHostname("static-box"),
-			func(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error { s.Version = "1.0.2"; return nil },
+			func(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error {
+				s.Version = "1.0.2"
+				return nil
+			},
 			oci.WithProcessArgs(args...),
 			oci.WithCgroup(engine.CgroupPath(id)),
 		),
