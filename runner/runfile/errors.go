@@ -65,6 +65,12 @@ func doing(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+// isBusy reports whether the engine gave way to another connection.
+func isBusy(err error) bool {
+	var engine *sqlite.Error
+	return errors.As(err, &engine) && engine.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
 // damaged is an ErrDamaged with a message.
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))

@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -78,6 +79,41 @@ func TestASealedRunIsOneFile(t *testing.T) {
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
+		t.Errorf("beside the file lies something: %v, %v", entries, err)
+	}
+}
+
+func TestARunIsSealedWhileSomebodyLooksOn(t *testing.T) {
+	ctx := t.Context()
+	w, path := newRun(t, 2)
+	for i := range 2 {
+		if err := runInstance(ctx, w, instanceID(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	onlooker, err := Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer onlooker.Close()
+	if _, err := onlooker.SealInfo(ctx); !errors.Is(err, ErrUnsealed) {
+		t.Fatalf("before the seal it is %v", err)
+	}
+	seal, err := w.Seal(ctx, SealOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := onlooker.SealInfo(ctx); err != nil || seen != seal {
+		t.Errorf("the onlooker sees %+v, %v", seen, err)
+	}
+	wantNoFindings(t, path)
+	wantNoFindings(t, copyOf(t, path)) // all of it is in the one file
+	if err := onlooker.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Resume(ctx, path)
+	wantError(t, err, ErrSealed)
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
 		t.Errorf("beside the file lies something: %v, %v", entries, err)
 	}
 }

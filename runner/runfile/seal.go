@@ -68,7 +68,10 @@ func parseSeal(canonical []byte) (Seal, error) {
 // Seal ends the run: it gives rows outside the selection their record, drops
 // blobs that nothing names, writes the seal, and leaves one single file. It
 // returns ErrIncomplete while a selected row has no record, ErrInFlight while an
-// attempt has not ended. After success the Writer is closed.
+// attempt has not ended. After success the Writer is closed. An error that is
+// neither may come after the seal is on the disk; then Resume says ErrSealed.
+// Whoever has the file open meanwhile goes on reading, and makes an empty log
+// stay beside it.
 func (w *Writer) Seal(ctx context.Context, options SealOptions) (Seal, error) {
 	var seal Seal
 	err := w.write(ctx, "seal", func(tx *sql.Tx) (err error) {
@@ -203,6 +206,7 @@ func recordTree(ctx context.Context, q querier) (merkle, error) {
 // process that dies before it is through leaves a file that is sealed all the
 // same, and the next Resume gets here again.
 func (w *Writer) tidySealed(ctx context.Context) (err error) {
+	const what = "make the sealed run one file"
 	if err := w.disconnect(); err != nil {
 		return err
 	}
@@ -210,17 +214,24 @@ func (w *Writer) tidySealed(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	// Leaving WAL mode checkpoints the log, removes it, and then changes two
-	// bytes of the file's header. For those there is no journal on the disk: a
-	// process killed then would leave one that no reader may roll back, and a
-	// sector with the two bytes is written or is not.
-	var mode string
-	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode = MEMORY").Scan(&mode); err != nil {
-		return doing("make the sealed run one file", err)
+	defer func() { err = errors.Join(err, doing(what, db.Close())) }()
+	db.SetMaxOpenConns(1)
+
+	var busy bool
+	var pages, moved int64
+	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
+		return doing(what, err)
 	}
-	if mode != "memory" {
-		return fmt.Errorf("make the sealed run one file: journal mode stays %q", mode)
+	if busy {
+		return doing(what, errors.New("somebody has been reading it for too long"))
+	}
+	// Now the file is whole. Leaving WAL mode removes the empty log, and then
+	// changes two bytes of the file's header. For those there is no journal on
+	// the disk: a process killed then would leave one that no reader may roll
+	// back, and a sector with the two bytes is written or is not.
+	_, err = db.ExecContext(ctx, "PRAGMA journal_mode = MEMORY")
+	if err != nil && !isBusy(err) { // who has it open keeps the empty log there
+		return doing(what, err)
 	}
 	if err := syncPath(w.path); err != nil {
 		return err
