@@ -45,14 +45,14 @@ type Engine struct {
 	client  *containerd.Client
 	runtime string // absolute path of the OCI runtime
 	slot    *slot
-	daemon  *daemon   // nil with Config.Address
-	atOpen  Reclaimed // what Open found in the slot
+	daemon  *daemon // nil with Config.Address
 
 	closeOnce sync.Once
 	closeErr  error
 
-	imageLock sync.Mutex
-	images    map[string]*Image // by reference as given
+	lock   sync.Mutex        // for what follows
+	images map[string]*Image // by reference as given
+	atOpen Reclaimed         // what Open removed and Reclaim has not reported yet
 }
 
 // MissingError is something that the machine lacks. Fix is what to do about it.

@@ -34,8 +34,8 @@ func (im *Image) lowers() []string { return im.lowerDirs }
 // or a registry reference. What is already in the daemon is not fetched again;
 // asking one engine for one reference again returns the same Image.
 func (e *Engine) Image(ctx context.Context, ref string) (*Image, error) {
-	e.imageLock.Lock()
-	defer e.imageLock.Unlock()
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if im, ok := e.images[ref]; ok {
 		return im, nil
 	}
@@ -119,8 +119,8 @@ func (e *Engine) withLease(ctx context.Context) (context.Context, error) {
 
 // releaseImages removes the views and the lease. The images stay in the daemon.
 func (e *Engine) releaseImages(ctx context.Context) error {
-	e.imageLock.Lock()
-	defer e.imageLock.Unlock()
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	var errs []error
 	for ref, im := range e.images {
 		if err := e.removeView(ctx, im.view); err != nil {

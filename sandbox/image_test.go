@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -61,34 +62,76 @@ func (im *storedImage) add(t *testing.T, mediaType string, v any) ocispec.Descri
 // writeArchive writes an OCI archive whose index names the given descriptors.
 func (im *storedImage) writeArchive(t *testing.T, named ...ocispec.Descriptor) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "image.tar")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := tar.NewWriter(f)
-	write := func(name string, content []byte) {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write(content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(ocispec.ImageLayoutFile, []byte(`{"imageLayoutVersion":"1.0.0"}`))
-	for digest, blob := range im.blobs {
-		write("./blobs/sha256/"+digest.Encoded(), blob)
-	}
 	index, err := json.Marshal(ocispec.Index{Manifests: named})
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(ocispec.ImageIndexFile, index)
-	if err := w.Close(); err != nil {
+	files := map[string]string{
+		ocispec.ImageLayoutFile: `{"imageLayoutVersion":"1.0.0"}`,
+		ocispec.ImageIndexFile:  string(index),
+	}
+	for digest, blob := range im.blobs {
+		files["./blobs/sha256/"+digest.Encoded()] = string(blob)
+	}
+	path := filepath.Join(t.TempDir(), "image.tar")
+	if err := writeTar(path, files); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func writeTar(path string, files map[string]string) error {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for name, content := range files {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
+			return err
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o600)
+}
+
+// withLayer returns the manifest of the image with one more layer, which holds
+// an empty file.
+func (im *storedImage) withLayer(t *testing.T, file string) ocispec.Descriptor {
+	t.Helper()
+	var layer bytes.Buffer
+	w := tar.NewWriter(&layer)
+	if err := w.WriteHeader(&tar.Header{Name: file, Mode: 0o644}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var manifest ocispec.Manifest
+	var config ocispec.Image
+	for digest, v := range map[digest.Digest]any{im.manifest.Digest: &manifest, im.config(t): &config} {
+		if err := json.Unmarshal(im.blobs[digest], v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	desc := ocispec.Descriptor{MediaType: ocispec.MediaTypeImageLayer, Digest: digest.FromBytes(layer.Bytes()), Size: int64(layer.Len())}
+	im.blobs[desc.Digest] = layer.Bytes()
+	manifest.Layers = append(manifest.Layers, desc)
+	config.RootFS.DiffIDs = append(config.RootFS.DiffIDs, desc.Digest)
+	manifest.Config = im.add(t, ocispec.MediaTypeImageConfig, config)
+	return im.add(t, ocispec.MediaTypeImageManifest, manifest)
+}
+
+// config is the digest of the image's configuration.
+func (im *storedImage) config(t *testing.T) digest.Digest {
+	t.Helper()
+	var manifest ocispec.Manifest
+	if err := json.Unmarshal(im.blobs[im.manifest.Digest], &manifest); err != nil {
+		t.Fatal(err)
+	}
+	return manifest.Config.Digest
 }
 
 // serve is a registry with the one repository "os", whose tags are given.
@@ -161,6 +204,27 @@ func TestAllReferencesToOneImageGiveOneDigestAndTheSameFiles(t *testing.T) {
 				sandboxtest.NoTraces(t, config.StateDir, config.Address)
 			})
 		}
+	}
+}
+
+func TestAnImageOfSeveralLayersHasTheTopmostFirst(t *testing.T) {
+	stored := newStoredImage(t)
+	ref := "oci-archive:" + stored.writeArchive(t, stored.withLayer(t, "etc/second"))
+	for _, daemon := range sandboxtest.Daemons {
+		t.Run("on "+string(daemon), func(t *testing.T) {
+			im, err := sandboxtest.Open(t, sandboxtest.Config(t, daemon)).Image(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(im.Lowers()) != 2 {
+				t.Fatalf("layers %q", im.Lowers())
+			}
+			for i, name := range []string{"etc/second", "etc/passwd"} {
+				if _, err := os.Stat(filepath.Join(im.Lowers()[i], name)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

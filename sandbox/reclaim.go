@@ -59,8 +59,10 @@ func (r *Reclaimed) add(other Reclaimed) {
 // engine's slot counts. An error says what could not be removed; calling it
 // again goes on from there.
 func (e *Engine) Reclaim(ctx context.Context) (Reclaimed, error) {
+	e.lock.Lock()
 	total := e.atOpen
 	e.atOpen = Reclaimed{}
+	e.lock.Unlock()
 	errs := []error{e.reclaimSlots(ctx, &total)}
 	if e.config.Address != "" {
 		errs = append(errs, e.reclaimOwners(ctx, &total))

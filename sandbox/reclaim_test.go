@@ -51,6 +51,12 @@ func TestVictim(t *testing.T) {
 // killedRun runs a victim and kills it with SIGKILL when its box runs.
 func killedRun(t *testing.T, stateDir, address string, env ...string) {
 	t.Helper()
+	killedRunThen(t, stateDir, address, func() {}, env...)
+}
+
+// killedRunThen looks around before it kills the victim.
+func killedRunThen(t *testing.T, stateDir, address string, look func(), env ...string) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestVictim$")
 	cmd.Env = append(os.Environ(), append(env, victimVariable+"="+stateDir+" "+address)...)
 	cmd.Stderr = os.Stderr
@@ -68,13 +74,12 @@ func killedRun(t *testing.T, stateDir, address string, env ...string) {
 			break
 		}
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Wait()
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
 	if !slices.Contains(said, "victim: ready") {
 		t.Fatalf("the victim was not ready: %q", said)
 	}
+	look()
 }
 
 func TestReclaimRemovesEverythingOfAKilledProcess(t *testing.T) {
@@ -86,7 +91,7 @@ func TestReclaimRemovesEverythingOfAKilledProcess(t *testing.T) {
 				killedRun(t, config.StateDir, config.Address, env)
 				left := sandboxtest.Traces(t, config.StateDir, config.Address)
 				for _, kind := range []string{"mount ", "process of a box ", "directory /sys/fs/cgroup", "directory " + config.StateDir} {
-					if !slices.ContainsFunc(left, func(s string) bool { return strings.HasPrefix(s, kind) }) {
+					if !slices.ContainsFunc(left, hasPrefix(kind)) {
 						t.Errorf("the killed process should have left a %q: %q", kind, left)
 					}
 				}

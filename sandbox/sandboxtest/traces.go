@@ -30,7 +30,7 @@ func Traces(t testing.TB, stateDir, address string) []string {
 	traces := slices.Concat(
 		mountTraces(t, stateDir),
 		slotTraces(t, stateDir),
-		processTraces(t, stateDir),
+		processTraces(t, stateDir, address),
 	)
 	if address != "" {
 		traces = append(traces, daemonTraces(t, address)...)
@@ -61,15 +61,23 @@ func mountTraces(t testing.TB, stateDir string) []string {
 	return traces
 }
 
-// slotTraces looks for what is named after a slot; docs/sandbox-daemon.md says how.
-func slotTraces(t testing.TB, stateDir string) []string {
+// slotNames returns the slots' directories with the names of what lies outside
+// of them; docs/sandbox-daemon.md says how they are made.
+func slotNames(t testing.TB, stateDir string) map[string]string {
 	slots, err := filepath.Glob(filepath.Join(stateDir, "[0-9]*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var traces []string
+	names := map[string]string{}
 	for _, slot := range slots {
-		name := digest.Sum([]byte(slot)).String()[:16]
+		names[slot] = digest.Sum([]byte(slot)).String()[:16]
+	}
+	return names
+}
+
+func slotTraces(t testing.TB, stateDir string) []string {
+	var traces []string
+	for slot, name := range slotNames(t, stateDir) {
 		for _, pattern := range []string{
 			filepath.Join(slot, "boxes/*"),
 			filepath.Join("/run/litmus", name),
@@ -88,10 +96,10 @@ func slotTraces(t testing.TB, stateDir string) []string {
 	return traces
 }
 
-// processTraces finds processes by where they are: in a mount namespace with
-// something of the state directory in it, which is a box; in a directory of
-// it, which is a shim; or named with it, which is a daemon.
-func processTraces(t testing.TB, stateDir string) []string {
+// processTraces finds processes of boxes by their cgroup, and should they have
+// left it, by what is mounted where they are; shims by the directory they work
+// in or the daemon they serve; private daemons by their arguments.
+func processTraces(t testing.TB, stateDir, address string) []string {
 	procs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
@@ -103,19 +111,28 @@ func processTraces(t testing.TB, stateDir string) []string {
 	var traces []string
 	for _, proc := range procs {
 		// A process may end while it is looked at: what can't be read is gone.
-		command, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
-		cwd, _ := os.Readlink(filepath.Join(proc, "cwd"))
-		mounts, _ := os.ReadFile(filepath.Join(proc, "mountinfo"))
-		mnt, _ := os.Readlink(filepath.Join(proc, "ns/mnt"))
-		net, _ := os.Readlink(filepath.Join(proc, "ns/net"))
-		args := strings.ReplaceAll(strings.TrimRight(string(command), "\x00"), "\x00", " ")
+		read := func(name string) string { b, _ := os.ReadFile(filepath.Join(proc, name)); return string(b) }
+		link := func(name string) string { l, _ := os.Readlink(filepath.Join(proc, name)); return l }
+		if strings.Contains(read("stat"), ") Z ") {
+			continue // dead, and only its new parent can take it away
+		}
+		inBox := false
+		for _, name := range slotNames(t, stateDir) {
+			inBox = inBox || strings.Contains(read("cgroup"), "/litmus-"+name)
+		}
+		if mnt := link("ns/mnt"); mnt != "" && mnt != own {
+			inBox = inBox || strings.Contains(read("mountinfo"), stateDir+"/")
+		}
+		command := read("cmdline")
+		args := strings.ReplaceAll(strings.TrimRight(command, "\x00"), "\x00", " ")
 		switch {
 		case filepath.Base(proc) == fmt.Sprint(os.Getpid()):
-		case mnt != own && strings.Contains(string(mounts), stateDir+"/"):
-			traces = append(traces, fmt.Sprintf("process of a box in %s: %s", net, args))
-		case strings.HasPrefix(cwd, stateDir+"/"):
+		case inBox:
+			traces = append(traces, fmt.Sprintf("process of a box in %s: %s", link("ns/net"), args))
+		case strings.HasPrefix(link("cwd"), stateDir+"/"),
+			address != "" && strings.Contains(command, "\x00-address\x00"+address+"\x00"):
 			traces = append(traces, "shim: "+args)
-		case strings.Contains(string(command), "\x00"+stateDir+"/"):
+		case strings.Contains(command, "\x00"+stateDir+"/"):
 			traces = append(traces, "daemon: "+args)
 		}
 	}
