@@ -21,7 +21,7 @@ type Attempt struct {
 	// Token and MutationHash are what the record of this attempt must carry.
 	Token, MutationHash digest.Hash
 
-	w           *Writer
+	writer      *Writer
 	id, ordinal int64
 }
 
@@ -58,7 +58,7 @@ func (w *Writer) BeginAttempt(ctx context.Context, instance string, started time
 	if err != nil {
 		return nil, fmt.Errorf("begin attempt of %s: %w", instance, damaged("its manifest line: %v", err))
 	}
-	a := &Attempt{Instance: instance, Token: Token(w.ManifestID, instance), MutationHash: r.MutationHash, w: w}
+	a := &Attempt{Instance: instance, Token: Token(w.ManifestID, instance), MutationHash: r.MutationHash, writer: w}
 	return a, w.write(ctx, "begin attempt of "+instance, func(tx *sql.Tx) error { return a.begin(ctx, tx, started) })
 }
 
@@ -94,8 +94,8 @@ func (a *Attempt) begin(ctx context.Context, tx *sql.Tx, started time.Time) erro
 // has none to give.
 func (a *Attempt) PutJudgeInput(hash digest.Hash, input []byte) error {
 	ctx := context.Background()
-	return a.w.write(ctx, "record judge input of "+a.Instance, func(tx *sql.Tx) error {
-		stored, err := a.w.codec.putBlob(ctx, tx, input)
+	return a.writer.write(ctx, "record judge input of "+a.Instance, func(tx *sql.Tx) error {
+		stored, err := a.writer.codec.putBlob(ctx, tx, input)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (a *Attempt) judgeInput(ctx context.Context, q querier) (digest.Hash, error
 
 // Finish writes down that the attempt ended without a record.
 func (a *Attempt) Finish(ctx context.Context, end End) error {
-	return a.w.write(ctx, "finish attempt of "+a.Instance, func(tx *sql.Tx) error { return a.finish(ctx, tx, end) })
+	return a.writer.write(ctx, "finish attempt of "+a.Instance, func(tx *sql.Tx) error { return a.finish(ctx, tx, end) })
 }
 
 // Commit ends the attempt and makes r the one record of its instance, in one
@@ -135,12 +135,12 @@ func (a *Attempt) Finish(ctx context.Context, end End) error {
 // lacks an input or whose judge input is not the one recorded before, and
 // ErrCommitted if the instance has a record.
 func (a *Attempt) Commit(ctx context.Context, end End, r Record, blobs ...[]byte) error {
-	return a.w.write(ctx, "commit "+a.Instance, func(tx *sql.Tx) error {
+	return a.writer.write(ctx, "commit "+a.Instance, func(tx *sql.Tx) error {
 		if err := a.finish(ctx, tx, end); err != nil {
 			return err
 		}
 		for _, content := range blobs {
-			hash, err := a.w.codec.putBlob(ctx, tx, content)
+			hash, err := a.writer.codec.putBlob(ctx, tx, content)
 			if err != nil {
 				return err
 			}
@@ -187,7 +187,7 @@ func (a *Attempt) exchange(ctx context.Context, tx *sql.Tx, e Exchange) error {
 			args = append(args, nil)
 			continue
 		}
-		hash, err := a.w.codec.putBlob(ctx, tx, content)
+		hash, err := a.writer.codec.putBlob(ctx, tx, content)
 		if err != nil {
 			return err
 		}

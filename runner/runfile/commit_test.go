@@ -99,12 +99,12 @@ func TestABlobIsKeptOnceAndReadBounded(t *testing.T) {
 	wantError(t, err, ErrNoBlob)
 
 	// A bomb: more comes out than the row states.
-	if _, err := w.w.ExecContext(ctx, "UPDATE blob SET size = 1000"); err != nil {
+	if _, err := w.writes.ExecContext(ctx, "UPDATE blob SET size = 1000"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.Blob(ctx, hash)
 	wantError(t, err, ErrDamaged)
-	if _, err := w.w.ExecContext(ctx, "UPDATE blob SET size = 1 << 50"); err != nil {
+	if _, err := w.writes.ExecContext(ctx, "UPDATE blob SET size = 1 << 50"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.Blob(ctx, hash)

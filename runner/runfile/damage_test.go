@@ -122,14 +122,14 @@ func TestADamagedFileIsFoundOutOrLostNothing(t *testing.T) {
 	sealed, content := smallSealedRun(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	directory := t.TempDir()
-	for range 150 {
+	for range 100 {
 		damaged := bytes.Clone(sealed)
 		where := rng.IntN(len(damaged))
 		damaged[where] ^= byte(1 + rng.IntN(255))
 		checkDamage(t, directory, damaged, content)
 	}
-	// The first page has the header and the schema: every byte counts there.
-	for where := range 100 {
+	// The header of the file, every byte of it that has a meaning.
+	for where := range 72 {
 		damaged := bytes.Clone(sealed)
 		damaged[where] ^= 0x41
 		checkDamage(t, directory, damaged, content)
@@ -151,14 +151,4 @@ func FuzzVerifyOfADamagedFile(f *testing.F) {
 		copy(damaged[int(where)%len(damaged):], patch)
 		checkDamage(t, t.TempDir(), damaged, content)
 	})
-}
-
-// A sealed file must be readable where nothing may be written.
-func TestASealedFileIsReadWithoutWriting(t *testing.T) {
-	path, _ := sealedRun(t, 1)
-	if err := os.Chmod(filepath.Dir(path), 0o555); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.Chmod(filepath.Dir(path), 0o755) })
-	wantNoFindings(t, path)
 }

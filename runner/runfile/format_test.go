@@ -133,4 +133,3 @@ func unsealedRun(t *testing.T) []byte {
 	}
 	return content
 }
-

@@ -21,16 +21,16 @@ const (
 	maxLine = 256 << 20
 )
 
-// header is the little that this package wants of the manifest's first line.
-type header struct {
+// manifestHeader is the little that this package wants of the manifest's first line.
+type manifestHeader struct {
 	Format string `json:"format"`
 	Counts struct {
 		Instances int64 `json:"instances"`
 	} `json:"counts"`
 }
 
-// row is the little that this package wants of an instance's line.
-type row struct {
+// manifestRow is the little that this package wants of an instance's line.
+type manifestRow struct {
 	ID           string      `json:"id"`
 	MutationHash digest.Hash `json:"mutation_hash"`
 }
@@ -38,24 +38,24 @@ type row struct {
 // manifestFormat is the format of manifest whose lines have these members.
 const manifestFormat = "litmus-manifest/1"
 
-func parseHeader(line []byte) (header, error) {
-	var h header
+func parseHeader(line []byte) (manifestHeader, error) {
+	var h manifestHeader
 	if err := json.Unmarshal(line, &h); err != nil {
-		return header{}, fmt.Errorf("manifest line 1: %w", err)
+		return manifestHeader{}, fmt.Errorf("manifest line 1: %w", err)
 	}
 	if h.Format != manifestFormat {
-		return header{}, fmt.Errorf("manifest line 1: format is %q, not %q", h.Format, manifestFormat)
+		return manifestHeader{}, fmt.Errorf("manifest line 1: format is %q, not %q", h.Format, manifestFormat)
 	}
 	return h, nil
 }
 
-func parseRow(line []byte) (row, error) {
-	var r row
+func parseRow(line []byte) (manifestRow, error) {
+	var r manifestRow
 	if err := json.Unmarshal(line, &r); err != nil {
-		return row{}, err
+		return manifestRow{}, err
 	}
 	if r.ID == "" || r.MutationHash.IsZero() {
-		return row{}, errors.New("a row needs id and mutation_hash")
+		return manifestRow{}, errors.New("a row needs id and mutation_hash")
 	}
 	return r, nil
 }

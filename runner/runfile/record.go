@@ -119,29 +119,29 @@ func (r Record) check() error {
 	if r.Instance == "" {
 		return fmt.Errorf("record: it names no instance")
 	}
-	doing := "record of " + r.Instance
+	of := "record of " + r.Instance
 	if !slices.Contains(Dispositions(), r.Disposition) {
-		return fmt.Errorf("%s: %q is not a disposition", doing, r.Disposition)
+		return fmt.Errorf("%s: %q is not a disposition", of, r.Disposition)
 	}
 	if r.MutationHash.IsZero() || r.Token.IsZero() {
-		return fmt.Errorf("%s: every record has mutation_hash and token", doing)
+		return fmt.Errorf("%s: every record has mutation_hash and token", of)
 	}
 	if r.Disposition != Scored && r.Reason == "" {
-		return fmt.Errorf("%s: %s without a reason", doing, r.Disposition)
+		return fmt.Errorf("%s: %s without a reason", of, r.Disposition)
 	}
 	for name, s := range map[string]*Stream{"stdout": r.Stdout, "stderr": r.Stderr} {
 		if s != nil && (s.Hash.IsZero() || s.Total < 0 || s.Truncated == s.Head.IsZero()) {
-			return fmt.Errorf("%s: %s needs a hash, a total, and a head exactly if it is truncated", doing, name)
+			return fmt.Errorf("%s: %s needs a hash, a total, and a head exactly if it is truncated", of, name)
 		}
 	}
 	if r.Exit != nil && r.Exit.Cause == "" {
-		return fmt.Errorf("%s: exit without a cause", doing)
+		return fmt.Errorf("%s: exit without a cause", of)
 	}
 	if err := r.Verdict.check(r); err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", of, err)
 	}
 	if missing := r.missing(); r.Disposition == Scored && len(missing) > 0 {
-		return fmt.Errorf("%s: %w: no %s", doing, ErrNotScorable, missing[0])
+		return fmt.Errorf("%s: %w: no %s", of, ErrNotScorable, missing[0])
 	}
 	return nil
 }

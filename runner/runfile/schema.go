@@ -93,6 +93,8 @@ const (
 	metaFacts        = "facts"
 )
 
+var metaKeys = []string{metaFormat, metaManifest, metaManifestSize, metaInstances, metaFacts}
+
 func createSchema(ctx context.Context, tx *sql.Tx) error {
 	for _, object := range schema {
 		if _, err := tx.ExecContext(ctx, object.sql); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"litmus/internal/digest"
 )
@@ -76,6 +77,7 @@ func verify(ctx context.Context, path string, hooks Hooks) (_ Report, err error)
 		run   func(context.Context) error
 	}{
 		{"database", v.database},
+		{"meta", v.meta},
 		{"manifest", v.manifest},
 		{"blob", v.blobs},
 		{"attempt", v.attempts},
@@ -119,7 +121,7 @@ func (v *verifier) find(where, format string, args ...any) {
 // database lets SQLite look over its own structure: pages, indexes, types,
 // constraints, and rows that refer to rows that are not there.
 func (v *verifier) database(ctx context.Context) error {
-	err := each(ctx, v.conn, "PRAGMA integrity_check", nil, func(s scanner) error {
+	err := each(ctx, v.conn, "PRAGMA integrity_check", func(s scanner) error {
 		var message string
 		if err := s.Scan(&message); err != nil {
 			return err
@@ -132,7 +134,7 @@ func (v *verifier) database(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return each(ctx, v.conn, "PRAGMA foreign_key_check", nil, func(s scanner) error {
+	return each(ctx, v.conn, "PRAGMA foreign_key_check", func(s scanner) error {
 		var table, parent string
 		var rowid, key sql.NullInt64
 		if err := s.Scan(&table, &rowid, &parent, &key); err != nil {
@@ -143,9 +145,27 @@ func (v *verifier) database(ctx context.Context) error {
 	})
 }
 
+// meta looks for keys that are not of the format; the values are held against
+// the manifest and the seal.
+func (v *verifier) meta(ctx context.Context) error {
+	if err := checkFacts(v.Facts); err != nil {
+		v.find("meta", "%v", err)
+	}
+	return each(ctx, v.conn, "SELECT key FROM meta ORDER BY key", func(s scanner) error {
+		var key string
+		if err := s.Scan(&key); err != nil {
+			return err
+		}
+		if !slices.Contains(metaKeys, key) {
+			v.find("meta", "%q is no key of it", key)
+		}
+		return nil
+	})
+}
+
 // blobs compares every content with its hash.
 func (v *verifier) blobs(ctx context.Context) error {
-	return each(ctx, v.conn, "SELECT hash, size, zstd FROM blob ORDER BY hash", nil, func(s scanner) error {
+	return each(ctx, v.conn, "SELECT hash, size, zstd FROM blob ORDER BY hash", func(s scanner) error {
 		var hash digest.Hash
 		var size int64
 		var packed sql.RawBytes
@@ -171,7 +191,7 @@ func (v *verifier) unnamedBlobs(ctx context.Context) error {
 	if v.unreadable {
 		return nil
 	}
-	return each(ctx, v.conn, "SELECT hash FROM blob WHERE hash NOT IN (SELECT hash FROM temp.named)", nil, func(s scanner) error {
+	return each(ctx, v.conn, "SELECT hash FROM blob WHERE hash NOT IN (SELECT hash FROM temp.named)", func(s scanner) error {
 		var hash digest.Hash
 		if err := s.Scan(scanHash{&hash}); err != nil {
 			return err
@@ -223,8 +243,8 @@ func (v *verifier) seal(ctx context.Context) error {
 }
 
 // each calls row for every row of a query.
-func each(ctx context.Context, q querier, query string, args []any, row func(scanner) error) error {
-	rows, err := q.QueryContext(ctx, query, args...)
+func each(ctx context.Context, q querier, query string, row func(scanner) error) error {
+	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return doing("query", err)
 	}

@@ -15,14 +15,16 @@ func (v *verifier) attempts(ctx context.Context) error {
 	var last string
 	var n int64
 	return each(ctx, v.conn, `
-		SELECT attempt.id, instance.id, n, token, state, facts
-		FROM attempt JOIN instance ON instance.ordinal = attempt.instance
-		ORDER BY attempt.instance, n`, nil, func(s scanner) error {
-		var id, number int64
+		SELECT instance.id, n, token, state, facts, judge_input.hash
+		FROM attempt
+		JOIN instance ON instance.ordinal = attempt.instance
+		LEFT JOIN judge_input ON judge_input.attempt = attempt.id
+		ORDER BY attempt.instance, n`, func(s scanner) error {
+		var number int64
 		var instance, state string
-		var token digest.Hash
+		var token, judgeInput digest.Hash
 		var facts []byte
-		if err := s.Scan(&id, &instance, &number, scanHash{&token}, &state, &facts); err != nil {
+		if err := s.Scan(&instance, &number, scanHash{&token}, &state, &facts, scanHash{&judgeInput}); err != nil {
 			return err
 		}
 		v.report.Attempts++
@@ -45,7 +47,10 @@ func (v *verifier) attempts(ctx context.Context) error {
 				v.find(where, "%v", err)
 			}
 		}
-		return nil
+		if judgeInput.IsZero() {
+			return nil
+		}
+		return v.lookAt(ctx, where, "judge input", judgeInput)
 	})
 }
 
@@ -56,7 +61,7 @@ func (v *verifier) exchanges(ctx context.Context) error {
 		FROM exchange
 		JOIN attempt ON attempt.id = exchange.attempt
 		JOIN instance ON instance.ordinal = attempt.instance
-		ORDER BY exchange.attempt, seq`, nil, func(s scanner) error {
+		ORDER BY exchange.attempt, seq`, func(s scanner) error {
 		var instance string
 		var n, seq int64
 		var hashes [3]digest.Hash
@@ -94,7 +99,7 @@ func (v *verifier) records(ctx context.Context) error {
 		LEFT JOIN record ON record.instance = ordinal
 		LEFT JOIN attempt ON attempt.id = record.attempt
 		LEFT JOIN judge_input ON judge_input.attempt = record.attempt
-		ORDER BY ordinal`, nil, func(s scanner) error {
+		ORDER BY ordinal`, func(s scanner) error {
 		var p place
 		var canonical []byte
 		var winner sql.NullInt64

@@ -17,8 +17,8 @@ type Writer struct {
 	*File
 	path string
 	held *lock
-	// w has one connection, the only one that writes.
-	w *sql.DB
+	// writes has one connection, the only one that writes.
+	writes *sql.DB
 }
 
 // Resume opens the unsealed run file at path for writing. Attempts that a
@@ -69,7 +69,7 @@ func newWriter(ctx context.Context, path string, held *lock) (_ *Writer, err err
 	} else if !errors.Is(err, ErrUnsealed) {
 		return nil, err
 	}
-	w.w, err = connect(path, url.Values{
+	w.writes, err = connect(path, url.Values{
 		"mode":    {"rw"},
 		"_txlock": {"immediate"},
 		"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
@@ -77,7 +77,7 @@ func newWriter(ctx context.Context, path string, held *lock) (_ *Writer, err err
 	if err != nil {
 		return nil, err
 	}
-	w.w.SetMaxOpenConns(1)
+	w.writes.SetMaxOpenConns(1)
 	return w, w.write(ctx, "abandon attempts in flight", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE attempt SET state = 'abandoned' WHERE state = 'started'")
 		return err
@@ -86,12 +86,13 @@ func newWriter(ctx context.Context, path string, held *lock) (_ *Writer, err err
 
 // write runs change in a transaction that is on the disk when it returns.
 func (w *Writer) write(ctx context.Context, what string, change func(*sql.Tx) error) error {
-	tx, err := w.w.BeginTx(ctx, nil)
+	tx, err := w.writes.BeginTx(ctx, nil)
 	if err != nil {
 		return doing(what, err)
 	}
 	if err := change(tx); err != nil {
-		return doing(what, errors.Join(err, tx.Rollback()))
+		tx.Rollback() // what it may say follows from err
+		return doing(what, err)
 	}
 	return doing(what, tx.Commit())
 }
@@ -123,8 +124,8 @@ func (w *Writer) disconnect() error {
 	if w.File != nil {
 		errs = append(errs, w.File.Close())
 	}
-	if w.w != nil {
-		errs = append(errs, doing("close run file", w.w.Close()))
+	if w.writes != nil {
+		errs = append(errs, doing("close run file", w.writes.Close()))
 	}
 	return errors.Join(errs...)
 }
