@@ -1,9 +1,6 @@
 package judge
 
-import _ "embed"
-
-//go:embed default_rubric.yaml
-var defaultRubric string
+import "litmus/internal/defaultrubric"
 
 // DefaultRubric returns the text of the rubric that new and imported suites get.
-func DefaultRubric() []byte { return []byte(defaultRubric) }
+func DefaultRubric() []byte { return defaultrubric.Text() }
