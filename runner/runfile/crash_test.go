@@ -111,7 +111,7 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 
 func TestAKilledRunLosesNoRecordAndSealsToTheSameRoot(t *testing.T) {
 	ctx := t.Context()
-	const n = 120
+	const n = 80
 	_, want := sealedRun(t, n)
 	w, path := newRun(t, n)
 	if err := w.Close(); err != nil {
@@ -239,7 +239,7 @@ func TestAProcessKilledInSealLeavesARunThatIsSealedOrIsNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 12 {
+	for range 8 {
 		path := copyOf(t, unsealed)
 		cmd := child(t, "seal", path)
 		stdout, err := cmd.StdoutPipe()

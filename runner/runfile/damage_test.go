@@ -122,7 +122,7 @@ func TestADamagedFileIsFoundOutOrLostNothing(t *testing.T) {
 	sealed, content := smallSealedRun(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	directory := t.TempDir()
-	for range 100 {
+	for range 60 {
 		damaged := bytes.Clone(sealed)
 		where := rng.IntN(len(damaged))
 		damaged[where] ^= byte(1 + rng.IntN(255))
