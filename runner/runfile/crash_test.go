@@ -362,7 +362,7 @@ func fillDisk(ctx context.Context, directory string) error {
 	if err := runInstance(ctx, w, instanceID(full)); err != nil {
 		return fmt.Errorf("with room again: %w", err)
 	}
-	if _, err := w.Seal(ctx, SealOptions{Selection: func(id string) bool { return id <= instanceID(full) }}); err != nil {
+	if _, err := w.Seal(ctx, SealOptions{Selection: func(ordinal int64) bool { return ordinal <= int64(full) }}); err != nil {
 		return err
 	}
 	report, err := Verify(ctx, path, testHooks)

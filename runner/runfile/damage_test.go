@@ -106,7 +106,7 @@ func smallSealedRun(tb testing.TB) (sealed, content []byte) {
 			tb.Fatal(err)
 		}
 	}
-	if _, err := w.Seal(tb.Context(), SealOptions{Selection: func(id string) bool { return id != instanceID(3) }}); err != nil {
+	if _, err := w.Seal(tb.Context(), SealOptions{Selection: func(ordinal int64) bool { return ordinal != 3 }}); err != nil {
 		tb.Fatal(err)
 	}
 	if content, err = contentOf(tb.Context(), path); err != nil {

@@ -68,7 +68,7 @@ func TestFilesOfVersion1(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		seal, err := w.Seal(t.Context(), SealOptions{Selection: func(id string) bool { return id != instanceID(3) }})
+		seal, err := w.Seal(t.Context(), SealOptions{Selection: func(ordinal int64) bool { return ordinal != 3 }})
 		if err != nil || seal.Root != report.Seal.Root {
 			t.Errorf("seal is %+v, %v, want the root %s", seal, err, report.Seal.Root)
 		}

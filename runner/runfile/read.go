@@ -108,6 +108,17 @@ type AttemptInfo struct {
 	Won bool
 }
 
+// InstanceID returns the id of the manifest's row at an ordinal, from 0, or
+// ErrUnknownInstance.
+func (f *File) InstanceID(ctx context.Context, ordinal int64) (string, error) {
+	var id string
+	err := f.db.QueryRowContext(ctx, "SELECT id FROM instance WHERE ordinal = ?", ordinal).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("row %d: %w", ordinal, ErrUnknownInstance)
+	}
+	return id, doing("read instance", err)
+}
+
 // Instance returns what there is on one instance, or ErrUnknownInstance.
 func (f *File) Instance(ctx context.Context, id string) (Instance, error) {
 	found := Instance{ID: id}

@@ -273,10 +273,10 @@ func TestASealNeedsARecordOfEverySelectedRow(t *testing.T) {
 	}
 	_, err := w.Seal(ctx, SealOptions{})
 	wantError(t, err, ErrIncomplete)
-	_, err = w.Seal(ctx, SealOptions{Selection: func(id string) bool { return id <= instanceID(4) && id >= instanceID(2) }})
+	_, err = w.Seal(ctx, SealOptions{Selection: func(ordinal int64) bool { return ordinal <= 4 && ordinal >= 2 }})
 	wantError(t, err, ErrIncomplete)
 
-	seal, err := w.Seal(ctx, SealOptions{Selection: func(id string) bool { return id == instanceID(2) }})
+	seal, err := w.Seal(ctx, SealOptions{Selection: func(ordinal int64) bool { return ordinal == 2 }})
 	if err != nil || seal.Records != 10 {
 		t.Fatalf("seal is %+v, %v", seal, err)
 	}

@@ -30,9 +30,9 @@ type Seal struct {
 
 // SealOptions says what a sealed run may lack.
 type SealOptions struct {
-	// Selection reports whether an instance was to run. One that was not gets
+	// Selection reports whether the instance at an ordinal was to run. One that was not gets
 	// a NOT_RUN record. Nil selects all.
-	Selection func(instance string) bool
+	Selection func(ordinal int64) bool
 }
 
 // NotSelected is the reason of a NOT_RUN record for a row outside the selection.
@@ -131,7 +131,7 @@ func (w *Writer) fill(ctx context.Context, tx *sql.Tx, options SealOptions) erro
 		if err != nil {
 			return err
 		}
-		if options.Selection != nil && !options.Selection(next.id) {
+		if options.Selection != nil && !options.Selection(next.ordinal) {
 			if err := w.notRun(ctx, tx, manifest, next); err != nil {
 				return err
 			}
