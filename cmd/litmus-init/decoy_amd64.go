@@ -1,0 +1,19 @@
+package main
+
+import "debug/elf"
+
+const decoyMachine = elf.EM_X86_64
+
+// decoyCode is prctl(PR_SET_NAME, argv[0]); close(3); for { pause() }.
+var decoyCode = []byte{
+	0x48, 0x8b, 0x74, 0x24, 0x08, // mov  rsi, [rsp+8]  argv[0], of which the kernel takes 15 bytes
+	0xbf, 0x0f, 0x00, 0x00, 0x00, // mov  edi, 15       PR_SET_NAME
+	0xb8, 0x9d, 0x00, 0x00, 0x00, // mov  eax, 157      prctl
+	0x0f, 0x05, //                   syscall
+	0xbf, 0x03, 0x00, 0x00, 0x00, // mov  edi, 3
+	0xb8, 0x03, 0x00, 0x00, 0x00, // mov  eax, 3        close
+	0x0f, 0x05, //                   syscall
+	0xb8, 0x22, 0x00, 0x00, 0x00, // mov  eax, 34       pause
+	0x0f, 0x05, //                   syscall
+	0xeb, 0xf7, //                   jmp  -9            to the mov before
+}
