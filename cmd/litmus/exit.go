@@ -71,7 +71,7 @@ var exitMeanings = []struct {
 	{exitIncomparable, "gate: the two runs were measured with different instruments", "gate"},
 	{exitIncomplete, "gate: too little was scored to decide", "gate"},
 	{exitUsage, "the command line is wrong", ""},
-	{exitBadInput, "an input file is wrong or damaged; for verify: something does not add up", ""},
+	{exitBadInput, "an input file is wrong or damaged; verify: something does not add up; doctor: something is missing", ""},
 	{exitInternal, "something failed that should not have", ""},
 	{exitIO, "a file or device could not be read or written", ""},
 	{exitInterrupted, "interrupted", ""},
