@@ -166,6 +166,12 @@ func (e *Engine) boxesDir() string { return e.slot.boxesDir() }
 // (43 bytes at most), removed with everything in it by Close and Reclaim.
 func (e *Engine) socketsDir() string { return e.slot.socketsDir() }
 
+// SocketPath is where the caller may listen for one box, for its Spec.Gateway. The
+// name has at most 32 bytes. What is there goes with Close and Reclaim.
+func (e *Engine) SocketPath(name string) string {
+	return filepath.Join(e.socketsDir(), "gateway-"+name)
+}
+
 // cgroupPath is the path, in every hierarchy, of the cgroup of a box.
 func (e *Engine) cgroupPath(id string) string {
 	return filepath.Join(e.slot.cgroup(), id)
