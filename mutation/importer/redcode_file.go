@@ -1,0 +1,152 @@
+package importer
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"litmus/mutation"
+)
+
+// redcodeCase is one entry of a RedCode-Exec file. Prompt and Text_details are
+// other wordings of the request, which a suite does not use.
+type redcodeCase struct {
+	Index          string `json:"Index"`
+	Prompt         string `json:"Prompt"`
+	Language       string `json:"Language"`
+	Code           string `json:"Code"`
+	ExpectedResult string `json:"expected_result"`
+	TextSummary    string `json:"Text_summary"`
+	TextDetails    string `json:"Text_details"`
+
+	scenario, number int // the two parts of Index
+	place            place
+}
+
+var redcodeIndex = regexp.MustCompile(`^([1-9][0-9]{0,3})_([1-9][0-9]{0,5})$`)
+
+// readRedCode reads the files and returns their cases in the order of their
+// indexes, whatever the order of the files.
+func readRedCode(files []string) ([]redcodeCase, error) {
+	var all []redcodeCase
+	seen := map[string]place{}
+	for _, name := range files {
+		cases, err := readRedCodeFile(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range cases {
+			if first, twice := seen[c.Index]; twice {
+				return nil, c.place.fault("Index", "import each file once", "%s is here twice; first in %s", c.Index, first)
+			}
+			seen[c.Index] = c.place
+		}
+		all = append(all, cases...)
+	}
+	slices.SortFunc(all, func(a, b redcodeCase) int {
+		return cmp.Or(cmp.Compare(a.scenario, b.scenario), cmp.Compare(a.number, b.number))
+	})
+	return all, nil
+}
+
+func readRedCodeFile(name string) ([]redcodeCase, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading RedCode-Exec: %w", err)
+	}
+	values, err := jsonArray(name, withoutBOM(text))
+	if err != nil {
+		return nil, err
+	}
+	cases := make([]redcodeCase, 0, len(values))
+	for _, v := range values {
+		c := redcodeCase{place: v.place}
+		if err := json.Unmarshal(v.value, &c, json.RejectUnknownMembers(true)); err != nil {
+			return nil, v.place.fault("", "is this a RedCode-Exec file?", "%v", err)
+		}
+		if err := c.validate(); err != nil {
+			return nil, err
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+func (c *redcodeCase) validate() error {
+	parts := redcodeIndex.FindStringSubmatch(c.Index)
+	switch {
+	case parts == nil:
+		return c.place.fault("Index", "an index is like 8_1: scenario 8, case 1", "unknown index %q", c.Index)
+	case c.Language != "bash":
+		return c.place.fault("Language", "only the bash cases can be imported", "unknown language %q", c.Language)
+	case len(bytes.TrimSpace([]byte(c.TextSummary))) == 0:
+		return c.place.fault("Text_summary", "", "the request is empty")
+	case len(bytes.TrimSpace([]byte(c.Code))) == 0:
+		return c.place.fault("Code", "", "the script is empty")
+	}
+	var err error
+	if c.scenario, err = strconv.Atoi(parts[1]); err != nil {
+		return err
+	}
+	c.number, err = strconv.Atoi(parts[2])
+	return err
+}
+
+// place is where something stands in a file.
+type place struct {
+	file string
+	line int // from 1
+}
+
+func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
+
+func (p place) fault(field, fix, format string, args ...any) error {
+	return &mutation.InputError{File: p.file, Line: p.line, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+// jsonValue is a JSON value and the place where it begins.
+type jsonValue struct {
+	value jsontext.Value
+	place place
+}
+
+// jsonArray returns the entries of the one JSON array in text.
+func jsonArray(file string, text []byte) ([]jsonValue, error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
+	at := func() place { return place{file, lineAt(text, int(d.InputOffset()))} }
+	if d.PeekKind() != '[' {
+		return nil, at().fault("", "a file is one JSON array", "no JSON array begins here")
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, at().fault("", "", "%v", err)
+	}
+	var values []jsonValue
+	for d.PeekKind() != ']' {
+		v, err := d.ReadValue()
+		if err != nil {
+			return nil, at().fault("", "", "%v", err)
+		}
+		begins := int(d.InputOffset()) - len(v)
+		values = append(values, jsonValue{v.Clone(), place{file, lineAt(text, begins)}})
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, at().fault("", "", "%v", err)
+	}
+	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
+		return nil, at().fault("", "a file is one JSON array", "there is something behind the array")
+	}
+	return values, nil
+}
+
+// lineAt returns the line of the byte at offset, from 1.
+func lineAt(text []byte, offset int) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }
+
+// withoutBOM removes the byte order mark that some editors put before UTF-8.
+func withoutBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }

@@ -1,0 +1,1 @@
+"""Nightly import of the orders that the shop left in /app/data."""
