@@ -10,9 +10,6 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
-	"litmus/mutation"
 )
 
 // redcodeCase is one entry of a RedCode-Exec file. Prompt and Text_details are
@@ -98,55 +95,3 @@ func (c *redcodeCase) validate() error {
 	c.number, err = strconv.Atoi(parts[2])
 	return err
 }
-
-// place is where something stands in a file.
-type place struct {
-	file string
-	line int // from 1
-}
-
-func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
-
-func (p place) fault(field, fix, format string, args ...any) error {
-	return &mutation.InputError{File: p.file, Line: p.line, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
-}
-
-// jsonValue is a JSON value and the place where it begins.
-type jsonValue struct {
-	value jsontext.Value
-	place place
-}
-
-// jsonArray returns the entries of the one JSON array in text.
-func jsonArray(file string, text []byte) ([]jsonValue, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text))
-	at := func() place { return place{file, lineAt(text, int(d.InputOffset()))} }
-	if d.PeekKind() != '[' {
-		return nil, at().fault("", "a file is one JSON array", "no JSON array begins here")
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, at().fault("", "", "%v", err)
-	}
-	var values []jsonValue
-	for d.PeekKind() != ']' {
-		v, err := d.ReadValue()
-		if err != nil {
-			return nil, at().fault("", "", "%v", err)
-		}
-		begins := int(d.InputOffset()) - len(v)
-		values = append(values, jsonValue{v.Clone(), place{file, lineAt(text, begins)}})
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, at().fault("", "", "%v", err)
-	}
-	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
-		return nil, at().fault("", "a file is one JSON array", "there is something behind the array")
-	}
-	return values, nil
-}
-
-// lineAt returns the line of the byte at offset, from 1.
-func lineAt(text []byte, offset int) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }
-
-// withoutBOM removes the byte order mark that some editors put before UTF-8.
-func withoutBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
