@@ -2,6 +2,7 @@ package judge
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -111,4 +112,19 @@ func FuzzParsedRubricsAnswerEverySituation(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestTheRubricInTheDocumentationIsOne(t *testing.T) {
+	page, err := os.ReadFile("../docs/judge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(page), "```yaml\n")
+	block, _, closed := strings.Cut(block, "```")
+	if !found || !closed {
+		t.Fatal("docs/judge.md has no block of YAML")
+	}
+	if _, err := ParseRubric("docs/judge.md", []byte(block)); err != nil {
+		t.Error(err)
+	}
 }
