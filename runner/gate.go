@@ -59,7 +59,7 @@ func gateRun(ctx context.Context, path string) (gate.Run, func(), error) {
 }
 
 func gateRunOf(ctx context.Context, f *runfile.File) (gate.Run, error) {
-	if _, err := f.SealInfo(ctx); err != nil {
+	if err := f.CheckSeal(ctx); err != nil {
 		return gate.Run{}, err
 	}
 	header, err := headerOf(ctx, f)

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"path/filepath"
 
@@ -40,6 +41,31 @@ const NotSelected = "not-selected"
 
 // SealInfo returns the seal, or ErrUnsealed.
 func (f *File) SealInfo(ctx context.Context) (Seal, error) { return readSeal(ctx, f.db) }
+
+// CheckSeal computes the root over the records anew and returns ErrDamaged if it
+// is not the sealed one, or the manifest's id if that is not. It is the part of
+// Verify that whoever uses the records must not do without.
+func (f *File) CheckSeal(ctx context.Context) error {
+	seal, err := f.SealInfo(ctx)
+	if err != nil {
+		return err
+	}
+	tree, err := recordTree(ctx, f.db)
+	if err != nil {
+		return doing("read records", err)
+	}
+	if seal.Root != tree.root() || seal.Records != int64(tree.count) || seal.Records != f.Instances {
+		return damaged("its records are not the ones that were sealed; see litmus verify")
+	}
+	id := digest.NewWriter()
+	if _, err := io.Copy(id, f.Manifest(ctx)); err != nil {
+		return err
+	}
+	if id.Sum() != seal.Manifest || f.ManifestID != seal.Manifest {
+		return damaged("its manifest is not the one that was sealed; see litmus verify")
+	}
+	return nil
+}
 
 func readSeal(ctx context.Context, q querier) (Seal, error) {
 	var canonical []byte

@@ -239,3 +239,31 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	_, err := Verify(ctx, path, Hooks{Manifest: func(io.Reader) error { cancel(); return nil }})
 	wantError(t, err, context.Canceled)
 }
+
+// Whoever reads outcomes out of a file does not verify all of it first, and must
+// not be told an outcome that was changed after sealing.
+func TestTheSealIsCheckedWithoutAVerification(t *testing.T) {
+	path, _ := sealedRun(t, 4)
+	for name, c := range map[string]struct {
+		statement string
+		want      error
+	}{
+		"as it was sealed":      {`SELECT 1`, nil},
+		"with a label changed":  {`UPDATE record SET canonical = replace(canonical, '"label":"REFUSED"', '"label":"COMPLIED"')`, ErrDamaged},
+		"with a record removed": {`DELETE FROM record WHERE instance = 2`, ErrDamaged},
+		"with another manifest": {`UPDATE meta SET value = '` + digest.Sum(nil).String() + `' WHERE key = 'manifest'`, ErrDamaged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := copyOf(t, path)
+			tamper(t, changed, c.statement, false)
+			f, err := Open(t.Context(), changed)
+			if err == nil {
+				defer f.Close()
+				err = f.CheckSeal(t.Context())
+			}
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
