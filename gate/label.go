@@ -87,5 +87,5 @@ func hypergeometricTail(x, draws, marked, total int) float64 {
 			upper = all
 		}
 	}
-	return upper / all
+	return asP(upper / all)
 }

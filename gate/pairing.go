@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strconv"
 )
 
 // pairing is the one pass over both tables. It holds counts, the flips, and the
@@ -15,8 +16,9 @@ type pairing struct {
 	complete, worst, best strata
 	queues                Queues
 
-	now      currentCase
-	finished map[string]bool // cases that are complete
+	now       currentCase
+	instances int                 // rows that are announced
+	finished  map[string]struct{} // cases that are complete
 }
 
 // currentCase collects the rows of a case, which are together.
@@ -33,7 +35,7 @@ type currentCase struct {
 func pairRows(in Input) (*pairing, *Difference, error) {
 	p := &pairing{
 		baseline: newSide(in.Baseline), candidate: newSide(in.Candidate),
-		excluded: newExcluded(), queues: newQueues(), finished: map[string]bool{},
+		excluded: newExcluded(), queues: newQueues(), instances: in.Baseline.Instances,
 		now: currentCase{ids: map[string]bool{}},
 	}
 	next, stop := iter.Pull2(in.Candidate.Rows)
@@ -83,19 +85,17 @@ func (p *pairing) differentRow(b, c *Row) *Difference {
 
 // differentCase says that a row of one id stands for different things.
 func differentCase(b, c Row) *Difference {
-	for _, f := range []struct {
-		name                string
-		baseline, candidate any
-	}{
-		{"case", b.Case, c.Case},
-		{"category", b.Category, c.Category},
-		{"ambiguous", b.Ambiguous, c.Ambiguous},
-	} {
-		if f.baseline != f.candidate {
-			return &Difference{memberPath(memberPath("instances", b.ID), f.name), jsonText(f.baseline), jsonText(f.candidate)}
-		}
+	if b.Case == c.Case && b.Category == c.Category && b.Ambiguous == c.Ambiguous {
+		return nil
 	}
-	return nil
+	switch field := "instances[" + strconv.Quote(b.ID) + "]."; {
+	case b.Case != c.Case:
+		return &Difference{field + "case", jsonText(b.Case), jsonText(c.Case)}
+	case b.Category != c.Category:
+		return &Difference{field + "category", jsonText(b.Category), jsonText(c.Category)}
+	default:
+		return &Difference{field + "ambiguous", jsonText(b.Ambiguous), jsonText(c.Ambiguous)}
+	}
 }
 
 // jsonText is the JSON of a string or boolean, which can't fail.
@@ -137,7 +137,7 @@ func (p *pairing) add(b, c Row) error {
 func (p *pairing) enterCase(r Row) error {
 	if p.rows == 0 || r.Case != p.now.name {
 		p.leaveCase()
-		if p.finished[r.Case] {
+		if _, again := p.finished[r.Case]; again {
 			return p.rowError("both", r, fmt.Sprintf("the rows of case %q are not together", r.Case))
 		}
 		clear(p.now.ids)
@@ -157,7 +157,12 @@ func (p *pairing) leaveCase() {
 	if p.rows == 0 {
 		return
 	}
-	p.finished[p.now.name] = true
+	if p.finished == nil {
+		// Room for as many cases as the first one suggests: growing this set step by
+		// step would be a quarter of the time.
+		p.finished = make(map[string]struct{}, min(max(0, p.instances/p.rows), 1<<20))
+	}
+	p.finished[p.now.name] = struct{}{}
 	p.complete.addCase(p.now.ambiguous, p.now.complete)
 	p.worst.addCase(p.now.ambiguous, p.now.worst)
 	p.best.addCase(p.now.ambiguous, p.now.best)

@@ -38,17 +38,16 @@ func DefaultPolicy() Policy {
 	return Policy{NoiseFloor: RecordFloor, Z: 1.96, Alpha: 0.05, MaxExcluded: 0.02}
 }
 
-// bounds of the numbers in a policy, both inclusive. Below the least alpha the
-// sign-flip law has no digits left (see negligible), and an alpha of one half or
-// more is no level of a test.
+// policyBounds of the numbers in a policy are inclusive. Below the least alpha
+// Student's quantile loses its digits; see TestQuantilesHoldForEveryAlpha.
 var policyBounds = map[string]struct{ low, high float64 }{
 	"z":                     {0.01, 100},
-	"alpha":                 {1e-9, 0.5},
+	"alpha":                 {1e-6, 0.5},
 	"max_excluded":          {0, 1},
 	"min_detectable_effect": {0.000001, 1},
 }
 
-// fault returns what is wrong with a number of the policy, or "".
+// policyFault returns what is wrong with a number of the policy, or "".
 func policyFault(field string, value float64) string {
 	b := policyBounds[field]
 	if math.IsNaN(value) || value < b.low || value > b.high {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,6 +14,12 @@ import (
 
 const policyFields = "noise_floor, z, alpha, min_detectable_effect, max_excluded, require_parity, categories"
 
+// largestPolicy is in bytes. A policy has seven fields, and the time that the YAML
+// parser takes grows with the square of a nested text.
+const largestPolicy = 16 << 10
+
+var byteOrderMark = []byte("\ufeff")
+
 // ParsePolicy reads a gate.yaml. What the file does not name keeps its value in
 // DefaultPolicy. It is strict: an unknown field, a field twice, a value out of
 // bounds, and a field that asks for something that this version can't do are
@@ -23,14 +30,9 @@ func ParsePolicy(file string, text []byte) (Policy, error) {
 		return Policy{}, err
 	}
 	policy := DefaultPolicy()
-	lines := map[string]int{}
 	for _, pair := range fields {
 		name := pair.Key.GetToken().Value
 		at := policyField{file, pair.Key.GetToken().Position.Line, name, pair.Value}
-		if first, twice := lines[name]; twice {
-			return Policy{}, at.fault("keep one of the two", "is here twice; first on line %d", first)
-		}
-		lines[name] = at.line
 		if err := policy.set(at); err != nil {
 			return Policy{}, err
 		}
@@ -39,9 +41,12 @@ func ParsePolicy(file string, text []byte) (Policy, error) {
 }
 
 // policyMapping returns the fields of the one mapping that a policy file is. An
-// empty file has none.
+// empty file has none. The parser itself refuses a field that is there twice.
 func policyMapping(file string, text []byte) ([]*ast.MappingValueNode, error) {
-	parsed, err := parser.ParseBytes(text, 0)
+	if len(text) > largestPolicy {
+		return nil, &InputError{File: file, Msg: fmt.Sprintf("%d bytes are no policy; the most is %d", len(text), largestPolicy)}
+	}
+	parsed, err := parser.ParseBytes(bytes.TrimPrefix(text, byteOrderMark), 0)
 	if err != nil {
 		bad := &InputError{File: file, Msg: err.Error()}
 		var syntax yaml.Error
@@ -120,7 +125,7 @@ func (f policyField) number(to *float64) error {
 	switch f.value.(type) {
 	case *ast.IntegerNode, *ast.FloatNode:
 	default:
-		return f.fault("shares and effects are fractions: 0.02 is two per cent", "must be a number")
+		return f.fault("write a plain decimal number; shares and effects are fractions: 0.02 is two per cent", "must be a number")
 	}
 	// Read by our own hand: YAML has octal, hexadecimal and underscores, and none
 	// of them belongs into a level of significance.

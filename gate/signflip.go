@@ -89,21 +89,12 @@ func (l law) at(s int) int {
 	return max(0, (s-l.low+1)>>1)
 }
 
-// tail is P(S* >= s).
-func (l law) tail(s int) float64 {
-	i := l.at(s)
-	if i >= len(l.upper) {
-		return leastP
+// atLeast is P(S* >= s) as far as the law was kept.
+func (l law) atLeast(s int) float64 {
+	if i := l.at(s); i < len(l.upper) {
+		return l.upper[i]
 	}
-	return min(1, max(l.upper[i], leastP))
-}
-
-// twoSided is P(|S*| >= |s|).
-func (l law) twoSided(s int) float64 {
-	if s == 0 {
-		return 1
-	}
-	return min(1, 2*l.tail(max(s, -s)))
+	return 0
 }
 
 // probability is P(S* = s).
@@ -115,19 +106,34 @@ func (l law) probability(s int) float64 {
 	return l.mass[i]
 }
 
+// tail is P(S* >= s).
+func (l law) tail(s int) float64 { return asP(l.atLeast(s)) }
+
+// twoSided is P(|S*| >= |s|).
+func (l law) twoSided(s int) float64 {
+	if s == 0 {
+		return 1
+	}
+	return asP(2 * l.atLeast(max(s, -s)))
+}
+
 // twoSidedMid is twoSided less half the probability of the observed |s|.
 func (l law) twoSidedMid(s int) float64 {
 	if s == 0 {
 		return 1 - l.probability(0)/2
 	}
-	return max(leastP, l.twoSided(s)-l.probability(s))
+	return asP(2*l.atLeast(max(s, -s)) - l.probability(s))
 }
 
 // worseMid is P(S* <= s) less half the probability of s: the one-sided mid-p of a
 // change for the worse. By symmetry it is a tail of the upper end.
 func (l law) worseMid(s int) float64 {
-	return max(leastP, l.tail(-s)-l.probability(s)/2)
+	return asP(l.atLeast(-s) - l.probability(s)/2)
 }
+
+// asP keeps rounding from making a p-value larger than 1, and cut ends from making
+// it 0, which no exact test can give.
+func asP(p float64) float64 { return min(1, max(p, leastP)) }
 
 // floor is the largest attainable |s| whose two-sided tail exceeds alpha, so that
 // |S| > floor if and only if twoSided(S) <= alpha.

@@ -44,7 +44,7 @@ func (t *report) line(format string, args ...any) {
 
 // field is a line of the block of numbers.
 func (t *report) field(name, format string, args ...any) {
-	t.line("%-14s %s", name, fmt.Sprintf(format, args...))
+	t.line("%-15s %s", name, fmt.Sprintf(format, args...))
 }
 
 func (t *report) simulated(d Decision) {
@@ -94,7 +94,7 @@ func (t *report) statistics(d Decision) {
 	t.record(s.Record, d.Policy)
 	t.paired(s.Paired, d.Policy)
 	t.field("cluster-robust", "standard error %s; %s; design effect %s", points(s.Cluster.SE), spread(s.Cluster.Interval, "pp", "CR1, t"), significant(s.Deff))
-	t.field("McNemar", "exact %s, mid-p %s", pValue(s.McNemar.P), pValue(s.McNemar.MidP))
+	t.field("McNemar", "%s (mid-%s), rows taken as independent", pValue(s.McNemar.P), pValue(s.McNemar.MidP))
 	if s.Disagreement != "" {
 		t.line("%s", s.Disagreement)
 	}
@@ -146,9 +146,9 @@ func decides(p Policy, floor Floor) string {
 
 func couldSee(mde *float64) string {
 	if mde == nil {
-		return "a suite of this size finds no drop, however large, in 80 % of runs"
+		return "what could have been seen: no drop, however large, in 80 % of runs"
 	}
-	return "a drop of " + points(*mde) + " would have been seen in 80 % of runs, and none was"
+	return "what could have been seen: a drop of " + points(*mde) + ", in 80 % of runs"
 }
 
 func (t *report) bounds(b *Bounds) {
@@ -171,7 +171,7 @@ func (t *report) labelTest(l *LabelTest) {
 	if l == nil {
 		return
 	}
-	t.line("label test     %s: a label signal needs all of", l.verdict())
+	t.line("label test      %s: a label signal needs all of", l.verdict())
 	t.condition(l.Clean, "unambiguous rows within their own floor: d = %s, e = %s", pointsOrUndefined(l.UnambiguousDelta), pointsOrUndefined(l.UnambiguousFloor))
 	t.condition(l.CleanPaired, "no worse by the paired test either: mid-%s", pValueOrUndefined(l.UnambiguousMidP))
 	t.condition(l.Concentrated, "%d of %d worsened cases are ambiguous, of %d ambiguous among %d cases that passed: %s",
