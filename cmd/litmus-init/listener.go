@@ -36,6 +36,7 @@ type recorder struct {
 	mu     sync.Mutex
 	open   map[*net.TCPConn]struct{}
 	ending bool
+	failed error
 }
 
 type port struct {
@@ -75,7 +76,7 @@ func (r *recorder) serve(p port, conn *net.TCPConn) {
 	c := newCapture(conn, r.limit)
 	answerHTTP(c, conn)
 	if err := c.readToEnd(); errors.Is(err, os.ErrDeadlineExceeded) {
-		_ = drain(conn, c)
+		r.note(takeRest(conn, c))
 	}
 	// A report that cannot be sent is a broken connection to the harness, which
 	// ends everything.
@@ -97,8 +98,30 @@ func (r *recorder) leave(conn *net.TCPConn) {
 	delete(r.open, conn)
 }
 
+// note keeps the first error of the recorder's own.
+func (r *recorder) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == nil {
+		r.failed = err
+	}
+}
+
+// takeRest is takeSent for a connection of package net.
+func takeRest(conn *net.TCPConn, c *capture) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = takeSent(int(fd), c) }); err != nil {
+		return err
+	}
+	return failed
+}
+
 // finish is called when the agent has ended. It reports every connection that
-// was made, with every byte that has arrived, and waits for none that has not.
+// was made, with every byte that was sent by then.
 func (r *recorder) finish() error {
 	r.mu.Lock()
 	r.ending = true
@@ -116,7 +139,9 @@ func (r *recorder) finish() error {
 		}
 		p.tcp.Close()
 	}
-	return nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
 }
 
 // takeBacklog records the connections that the kernel has accepted and this
@@ -153,6 +178,8 @@ func (r *recorder) takeBacklog(p port) error {
 func (r *recorder) takeWhatIsThere(p port, fd int) error {
 	defer unix.Close(fd)
 	c := newCapture(nil, r.limit)
-	_ = drainFD(fd, c) // an error is how the other side ended, not ours
+	if err := takeSent(fd, c); err != nil {
+		return err
+	}
 	return r.report(c.connection(p.Listener))
 }
