@@ -126,7 +126,7 @@ func openBeneath(dir *os.File, name string) (int, error) {
 // Enter moves down into n, which is a directory of the current one.
 func (c *Cursor) Enter(n *Node) error {
 	// The link in /proc names the directory that the handle holds, no other.
-	dir, err := os.OpenFile(n.procPath(), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	dir, err := os.OpenFile(n.ProcPath(), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return c.failed(n.name, err)
 	}

@@ -3,6 +3,7 @@ package treehash
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -47,6 +48,13 @@ type Entry struct {
 
 // Xattr is one extended attribute. Those named user.* and security.capability count.
 type Xattr struct{ Name, Value string }
+
+// Equal reports whether two entries are the same in everything that counts.
+func (e Entry) Equal(other Entry) bool {
+	return e.Type == other.Type && e.Mode == other.Mode && e.UID == other.UID && e.GID == other.GID &&
+		e.Size == other.Size && e.Content == other.Content && e.Target == other.Target &&
+		e.Major == other.Major && e.Minor == other.Minor && slices.Equal(e.Xattrs, other.Xattrs)
+}
 
 // typeOf maps the type bits of a mode.
 func typeOf(mode uint32) (Type, error) {

@@ -55,16 +55,16 @@ func newNode(handle *os.File) (*Node, error) {
 	return n, err
 }
 
-// procPath is a name for exactly what the handle holds. The kernel resolves it
+// ProcPath is a name for exactly what the handle holds. The kernel resolves it
 // without looking at any path.
-func (n *Node) procPath() string { return fmt.Sprintf("/proc/self/fd/%d", n.handle.Fd()) }
+func (n *Node) ProcPath() string { return fmt.Sprintf("/proc/self/fd/%d", n.handle.Fd()) }
 
 // Open opens a regular file for reading.
 func (n *Node) Open() (*os.File, error) {
 	if n.Type != File {
 		return nil, fmt.Errorf("a %s is not opened", n.Type)
 	}
-	return os.OpenFile(n.procPath(), unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOATIME, 0)
+	return os.OpenFile(n.ProcPath(), unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOATIME, 0)
 }
 
 // ReadContent fills in the content hash if n is a file.
@@ -128,7 +128,7 @@ func counts(name string) bool {
 }
 
 func (n *Node) readXattrs() ([]Xattr, error) {
-	names, err := readGrowing(func(b []byte) (int, error) { return unix.Listxattr(n.procPath(), b) })
+	names, err := readGrowing(func(b []byte) (int, error) { return unix.Listxattr(n.ProcPath(), b) })
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (n *Node) readXattrs() ([]Xattr, error) {
 
 // Xattr returns one extended attribute of a file or directory, and whether there is one.
 func (n *Node) Xattr(name string) (value string, ok bool, err error) {
-	b, err := readGrowing(func(b []byte) (int, error) { return unix.Getxattr(n.procPath(), name, b) })
+	b, err := readGrowing(func(b []byte) (int, error) { return unix.Getxattr(n.ProcPath(), name, b) })
 	if errors.Is(err, unix.ENODATA) {
 		return "", false, nil
 	}
