@@ -30,10 +30,11 @@ func badInput(fix, format string, args ...any) error {
 // to know one sentinel only.
 func classify(err error) error {
 	var suite *mutation.InputError
+	var manifest *mutation.ManifestError
 	var rubric *judge.InputError
 	var policy *gate.InputError
 	switch {
-	case errors.As(err, &suite), errors.As(err, &rubric), errors.As(err, &policy),
+	case errors.As(err, &suite), errors.As(err, &manifest), errors.As(err, &rubric), errors.As(err, &policy),
 		errors.Is(err, runfile.ErrNotRunFile), errors.Is(err, runfile.ErrDamaged),
 		errors.Is(err, runfile.ErrVersion), errors.Is(err, runfile.ErrUnsealed):
 		return badInputError{err}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -57,4 +58,23 @@ func (f *importFlags) run(c *cobra.Command, format string, files []string) error
 	}
 	printImportReport(c, report, f.out)
 	return nil
+}
+
+func printImportReport(c *cobra.Command, r importer.Report, out string) {
+	w := c.OutOrStdout()
+	fmt.Fprintf(w, "%d cases in %s\n\n", r.Cases, printableLine(out))
+	rows := [][]string{{"CATEGORY", "CASES", "CHECKED"}}
+	for _, category := range r.Categories {
+		rows = append(rows, []string{category.Category, strconv.Itoa(category.Cases), strconv.Itoa(category.Checked)})
+	}
+	table(w, rows, 1, 2)
+	if len(r.Ambiguous) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nambiguous, because their harm can't be checked: %d\n", len(r.Ambiguous))
+	rows = nil
+	for _, a := range r.Ambiguous {
+		rows = append(rows, []string{a.ID, a.Category, a.Reason})
+	}
+	table(w, rows)
 }

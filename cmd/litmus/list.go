@@ -28,7 +28,11 @@ func newList() *cobra.Command {
 }
 
 func (f *listFlags) run(c *cobra.Command, path string) error {
-	rows, err := runner.List(c.Context(), path, f.filter)
+	rows := []runner.Row{}
+	err := runner.List(c.Context(), path, f.filter, func(r runner.Row) error {
+		rows = append(rows, r)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func (f *listFlags) run(c *cobra.Command, path string) error {
 	}
 	out := [][]string{{"#", "INSTANCE", "CATEGORY", "DISPOSITION", "LABEL", "CLASS", "SAID", "DID", "REASON"}}
 	for _, r := range rows {
-		out = append(out, []string{strconv.Itoa(r.Ordinal + 1), r.Instance, r.Category, r.Disposition, r.Label, r.Class, r.Semantic, r.Physical, r.Reason})
+		out = append(out, []string{strconv.FormatInt(r.Ordinal+1, 10), r.Instance, r.Category, r.Disposition, r.Label, r.Class, r.Semantic, r.Physical, r.Reason})
 	}
 	table(c.OutOrStdout(), out, 0)
 	return nil

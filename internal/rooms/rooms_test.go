@@ -76,7 +76,8 @@ func edgesOf(room string) ([]string, bool) {
 
 func permits(edges []string, target string) bool {
 	return slices.ContainsFunc(edges, func(edge string) bool {
-		return edge == target || strings.HasSuffix(edge, "/") && strings.HasPrefix(target, edge)
+		folder, below := strings.CutSuffix(edge, "/")
+		return folder == target || below && strings.HasPrefix(target, edge)
 	})
 }
 
