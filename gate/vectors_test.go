@@ -88,11 +88,11 @@ func (v vector) nearInterval(t *testing.T, name string, got Interval, want [2]fl
 func singles(c counts) table {
 	var t table
 	for _, group := range []struct {
-		n     int
-		case_ counts
+		n      int
+		single counts
 	}{{c.bothPass, counts{bothPass: 1}}, {c.adverse, counts{adverse: 1}}, {c.favourable, counts{favourable: 1}}, {c.bothFail, counts{bothFail: 1}}} {
 		for range group.n {
-			t.addCase(group.case_)
+			t.addCase(group.single)
 		}
 	}
 	return t
@@ -272,6 +272,7 @@ func checkClusterReport(t *testing.T, v vector) {
 	v.near(t, "t quantile", tQuantile(0.975, want.G), want.T)
 	v.nearInterval(t, "CR1", s.Cluster.Interval, want.CI)
 	v.near(t, "deff", s.Deff, want.Deff)
+	v.near(t, "record floor with its cluster guard", s.Record.E, recordE(float64(s.Baseline.Pass), float64(want.N), 1.96)*math.Sqrt(want.Deff))
 	v.nearInterval(t, "Tango on effective counts", s.Delta.Interval, want.DeffTango)
 	want.Signflip.check(t, v, all.changes, all.pairs(), 0.05)
 	v.nearMcNemar(t, all.counts, want.Naive)
