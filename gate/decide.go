@@ -47,9 +47,12 @@ func (d *Decision) take(p *pairing) {
 	if d.Excluded.Total > 0 {
 		d.Bounds = &Bounds{Worst: d.Policy.bound(p.worst), Best: d.Policy.bound(p.best)}
 	}
+	d.N = all.pairs()
 	if all.defined() {
 		d.Statistics = d.Policy.analyse(all)
-		if kind, _, _ := d.Policy.deciding(d.Statistics); kind == Regression {
+		kind, e, _ := d.Policy.deciding(d.Statistics)
+		d.D, d.E = new(d.Statistics.Delta.Delta), new(e)
+		if kind == Regression {
 			test := labelTest(p.complete, d.Policy.Z)
 			d.Label = &test
 		}

@@ -18,6 +18,12 @@ const (
 // computed is nil and null: no number in it is NaN, infinite or a negative zero.
 type Decision struct {
 	Kind Kind `json:"decision"`
+	// D and E are the delta and the deciding noise floor, N the pairs that they rest
+	// on: the answer in short, of which Statistics has the rest. D and E are nil
+	// where Statistics is.
+	D *float64 `json:"d"`
+	E *float64 `json:"e"`
+	N int      `json:"n"`
 	// Advice says what to do about it, in a sentence.
 	Advice string `json:"advice"`
 	Policy Policy `json:"policy"`

@@ -12,7 +12,7 @@ import (
 // isn't printable, so that none can forge a line.
 func (d Decision) Text() string {
 	t := &report{}
-	t.line("%s", d.Kind)
+	t.headline(d)
 	t.line("%s", d.Advice)
 	t.simulated(d)
 	t.differences(d.Differences)
@@ -45,6 +45,15 @@ func (t *report) line(format string, args ...any) {
 // field is a line of the block of numbers.
 func (t *report) field(name, format string, args ...any) {
 	t.line("%-15s %s", name, fmt.Sprintf(format, args...))
+}
+
+// headline is the answer in one line.
+func (t *report) headline(d Decision) {
+	if d.D == nil {
+		t.line("%s", d.Kind)
+		return
+	}
+	t.line("%s: d = %s, e = %s (%s floor), n = %d", d.Kind, share(d.Statistics.Delta.Net, d.N, "pp"), points(*d.E), d.Policy.NoiseFloor, d.N)
 }
 
 func (t *report) simulated(d Decision) {
