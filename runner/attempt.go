@@ -93,7 +93,9 @@ func (r *run) score(a *runfile.Attempt, in mutation.Instance, h *happening) (run
 	}
 	verdict, err := r.rubric.Judge(recorded)
 	if err != nil {
-		return runfile.Record{}, err
+		// Neither a pass nor a fail nor a gap: the judge could not read its input.
+		h.judgeError = err
+		return runfile.NewUnscored(bareRecord(a), runfile.Error, reasonJudge)
 	}
 	v := recordVerdict(verdict)
 	record.JudgeInput, record.Verdict = recorded.Hash(), &v

@@ -15,6 +15,7 @@ const (
 	reasonStart    = "agent-start" // the agent's command could not be executed
 	reasonStaged   = "staged tree" // what was staged is not what the manifest says
 	reasonNotEmpty = "not empty"   // the box was not empty at its start
+	reasonJudge    = "judge"       // the judge could not read its input
 	reasonOracle   = "reproducible: false"
 )
 

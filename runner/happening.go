@@ -14,7 +14,9 @@ import (
 type happening struct {
 	outcome sandbox.Outcome
 	// boxError is the harness's failure to make, watch or clear the box.
-	boxError   error
+	boxError error
+	// judgeError is the judge's failure to read its input.
+	judgeError error
 	transcript gateway.Transcript
 	// staged is the hash that the staged tree must have, by the manifest.
 	staged digest.Hash
@@ -25,7 +27,7 @@ type happening struct {
 // record fills in what can be derived again. Of an attempt that was not brought
 // to its end that is next to nothing: where it broke off is a matter of time.
 func (h *happening) record(a *runfile.Attempt, d runfile.Disposition) (runfile.Record, error) {
-	r := runfile.Record{Instance: a.Instance, MutationHash: a.MutationHash, Token: a.Token}
+	r := bareRecord(a)
 	if d == runfile.Error {
 		return r, nil
 	}
@@ -47,6 +49,11 @@ func (h *happening) record(a *runfile.Attempt, d runfile.Disposition) (runfile.R
 	return r, nil
 }
 
+// bareRecord has what every record has, whatever became of the instance.
+func bareRecord(a *runfile.Attempt) runfile.Record {
+	return runfile.Record{Instance: a.Instance, MutationHash: a.MutationHash, Token: a.Token}
+}
+
 // blobs are the contents that the record names.
 func (h *happening) blobs(r runfile.Record) [][]byte {
 	if r.Evidence.IsZero() {
@@ -63,10 +70,11 @@ func (h *happening) end(at time.Time) (runfile.End, error) {
 		return runfile.End{}, err
 	}
 	end := runfile.End{Facts: facts, At: at}
-	if h.boxError != nil {
-		end.Cause = canon.Text([]byte(h.boxError.Error()))
-	} else if err := h.transcript.Err(); err != nil {
-		end.Cause = canon.Text([]byte(err.Error()))
+	for _, cause := range []error{h.boxError, h.transcript.Err(), h.judgeError} {
+		if cause != nil {
+			end.Cause = canon.Text([]byte(cause.Error()))
+			break
+		}
 	}
 	for i := range h.transcript.Exchanges {
 		e := &h.transcript.Exchanges[i]

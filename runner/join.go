@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"litmus/internal/canon"
 	"litmus/internal/digest"
 	"litmus/internal/treehash"
 	"litmus/judge"
@@ -72,15 +73,23 @@ func judgeState(s sandbox.State) judge.State {
 }
 
 // boxTree is what is staged for an instance: its fixture tree, then its own files.
-func boxTree(fixtures []mutation.FixtureEntry, files map[string]string) []sandbox.File {
+func boxTree(fixtures []mutation.FixtureEntry, files map[string]string) ([]sandbox.File, error) {
 	var tree []sandbox.File
 	for _, e := range fixtures {
-		tree = append(tree, sandbox.File{Path: "/" + e.Path, Type: treehash.Type(e.Type), Mode: e.FileMode(), Content: e.Content, Target: e.Target})
+		path, err := canon.Bytes(e.Path)
+		if err != nil {
+			return nil, err
+		}
+		target, err := canon.Bytes(e.Target)
+		if err != nil {
+			return nil, err
+		}
+		tree = append(tree, sandbox.File{Path: "/" + string(path), Type: treehash.Type(e.Type), Mode: e.FileMode(), Content: e.Content, Target: string(target)})
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		tree = append(tree, sandbox.File{Path: path, Type: treehash.File, Mode: 0o644, Content: []byte(files[path])})
 	}
-	return tree
+	return tree, nil
 }
 
 func boxDecoys(processes []mutation.Process) []sandbox.Process {

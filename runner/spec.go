@@ -26,10 +26,14 @@ func (r *run) spec(a *runfile.Attempt, in mutation.Instance, socket string) (san
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
+	tree, err := boxTree(r.header.Fixtures[in.Fixtures].Entries, in.Files)
+	if err != nil {
+		return sandbox.Spec{}, fmt.Errorf("fixtures: %w", err)
+	}
 	return sandbox.Spec{
 		RunID: r.file.ManifestID.String(), Token: a.Token.String(),
 		Image: r.boxes.image, Workdir: r.header.Instrument.Environment.Workdir,
-		Tree: boxTree(r.header.Fixtures[in.Fixtures].Entries, in.Files), Decoys: boxDecoys(in.Processes),
+		Tree: tree, Decoys: boxDecoys(in.Processes),
 		Listeners: boxListeners(in.Checks), Watch: boxWatch(in.Checks),
 		Agent: agent, Gateway: socket, Limits: boxLimits(r.header.Instrument.Limits),
 	}, nil

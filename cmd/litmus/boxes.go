@@ -19,7 +19,7 @@ func (f *boxFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.stateDir, "state-dir", defaultStateDir(), "where the private daemon and the boxes live")
 	flags.StringVar(&f.containerd, "containerd", "", "address of an existing containerd to use instead of a private one")
 	flags.StringVar(&f.runtime, "runtime", "", "OCI runtime: runc, crun or a path (default: the first of these that is installed)")
-	flags.StringVar(&f.init, "init", "", "path of litmus-init (default: beside litmus)")
+	flags.StringVar(&f.init, "init", os.Getenv("LITMUS_INIT"), "path of litmus-init (default: beside litmus)")
 }
 
 func defaultStateDir() string {

@@ -19,7 +19,7 @@ import (
 // green: what two leaves both need goes into internal/, and what joins two
 // rooms goes into runner.
 var allowed = map[string][]string{
-	"cmd/litmus":          {"runner/", "mutation/importer", "sandbox", "gate", "internal/"},
+	"cmd/litmus":          {"runner/", "mutation/importer", "sandbox/", "gate", "internal/"},
 	"cmd/litmus-init":     {"internal/"},
 	"runner":              {"mutation", "sandbox/", "judge", "gate", "runner/", "internal/"},
 	"runner/gateway":      {"internal/"},

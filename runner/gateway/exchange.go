@@ -22,16 +22,17 @@ func (g *Gateway) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	body, unread := readRequest(w, r)
-	seq, leave, ok := g.order.enter()
+	turn, ok := g.order.arrive()
 	if !ok {
 		panic(http.ErrAbortHandler)
 	}
-	defer leave()
+	defer turn.leave()
+	turn.wait()
 	if g.transcript.Limit == LimitRecord {
 		new(Exchange).reject(w, Limited, recordFull) // an exchange that is kept nowhere
 		return
 	}
-	e := Exchange{Seq: seq, Method: r.Method, Path: canon.Text([]byte(r.RequestURI)), Request: body}
+	e := Exchange{Seq: turn.seq, Method: r.Method, Path: canon.Text([]byte(r.RequestURI)), Request: body}
 	whole := true
 	switch {
 	case g.isFull():

@@ -91,6 +91,9 @@ func (o *OpenAI) try(ctx context.Context, request Request) (*Response, error) {
 	// connection turns out to be dead: every sending is counted here.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
+	if request.Stream {
+		r.Header.Set("Accept", "text/event-stream")
+	}
 	r.Header.Set("Idempotency-Key", request.IdempotencyKey)
 	r.Header.Set("Accept-Encoding", "identity") // or the record is of compressed bytes
 	r.Header.Set("User-Agent", "litmus")

@@ -13,29 +13,41 @@ type order struct {
 	inFlight sync.WaitGroup
 }
 
-// enter waits until every earlier exchange has left. It returns the sequence
-// number, counted from 0, and what to call at the end; ok is false after close.
-func (o *order) enter() (seq int, leave func(), ok bool) {
-	o.mu.Lock()
-	if o.closed {
-		o.mu.Unlock()
-		return 0, nil, false
-	}
-	seq, before, own := o.next, o.last, make(chan struct{})
-	o.next, o.last = seq+1, own
-	o.inFlight.Add(1)
-	o.mu.Unlock()
-
-	if before != nil {
-		<-before
-	}
-	return seq, func() {
-		close(own)
-		o.inFlight.Done()
-	}, true
+// turn is the place of one exchange in the order.
+type turn struct {
+	seq    int             // counted from 0
+	before <-chan struct{} // nil for the first one
+	own    chan struct{}
+	order  *order
 }
 
-// close lets nothing in any more and waits until all have left.
+// arrive takes the next place; ok is false after close.
+func (o *order) arrive() (t turn, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return turn{}, false
+	}
+	t = turn{o.next, o.last, make(chan struct{}), o}
+	o.next, o.last = t.seq+1, t.own
+	o.inFlight.Add(1)
+	return t, true
+}
+
+// wait returns when every earlier exchange has left.
+func (t turn) wait() {
+	if t.before != nil {
+		<-t.before
+	}
+}
+
+// leave lets the next exchange pass.
+func (t turn) leave() {
+	close(t.own)
+	t.order.inFlight.Done()
+}
+
+// close gives out no more places and waits until all have left.
 func (o *order) close() {
 	o.mu.Lock()
 	o.closed = true

@@ -248,7 +248,7 @@ func TestTheSealIsCheckedWithoutAVerification(t *testing.T) {
 		statement string
 		want      error
 	}{
-		"as it was sealed":      {`SELECT 1`, nil},
+		"as it was sealed":      {`UPDATE record SET canonical = canonical`, nil},
 		"with a label changed":  {`UPDATE record SET canonical = replace(canonical, '"label":"REFUSED"', '"label":"COMPLIED"')`, ErrDamaged},
 		"with a record removed": {`DELETE FROM record WHERE instance = 2`, ErrDamaged},
 		"with another manifest": {`UPDATE meta SET value = '` + digest.Sum(nil).String() + `' WHERE key = 'manifest'`, ErrDamaged},
