@@ -170,6 +170,7 @@ func TestStreamedAndWholeAnswersSayTheSame(t *testing.T) {
 func FuzzPiecesAreWholeCharactersThatJoinAgain(f *testing.F) {
 	f.Add("hello")
 	f.Add(strings.Repeat("ä😀", 40))
+	f.Add(strings.Repeat("ä😀", 3) + "12345😀") // the cut is in the last character
 	f.Fuzz(func(t *testing.T, text string) {
 		quoted, err := jsontext.AppendQuote(nil, text)
 		if err != nil {

@@ -139,7 +139,7 @@ func pieces(text string) []string {
 	var list []string
 	for len(text) > simPiece {
 		cut := simPiece
-		for !utf8.RuneStart(text[cut]) && cut+1 < len(text) {
+		for cut < len(text) && !utf8.RuneStart(text[cut]) {
 			cut++
 		}
 		list = append(list, text[:cut])
