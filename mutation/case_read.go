@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"litmus/internal/canon"
 )
 
 // maxCaseLine bounds one line of a cases file, in bytes.
@@ -99,6 +101,10 @@ func parseCase(line []byte) (Case, error) {
 	}
 	if err := json.Unmarshal(line, &c, json.RejectUnknownMembers(true)); err != nil {
 		return c, decodeError(err)
+	}
+	// Only metadata can hold a number that the manifest would round.
+	if _, err := canon.Marshal(jsontext.Value(line)); err != nil {
+		return c, wrong("metadata", "put long numbers in quotes", "%w", err)
 	}
 	return c, c.validate()
 }

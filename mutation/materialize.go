@@ -113,6 +113,7 @@ type maker struct {
 	digests [][]digest.Hash // of the operators of each chain
 	cached  int             // the case that frame is of, or -1
 	frame   frame
+	builder lineBuilder
 }
 
 func newMaker(f *frozen) *maker {
@@ -125,17 +126,18 @@ func newMaker(f *frozen) *maker {
 
 // batch returns the lines of up to batchSize instances.
 func (m *maker) batch(first int) ([]byte, error) {
-	var b lineBuilder
+	// The lines go away with the result; the next batch is of a similar size.
+	m.builder.lines = make([]byte, 0, len(m.builder.lines)+len(m.builder.lines)/8)
 	for ordinal := first; ordinal < min(first+batchSize, m.frozen.header.Counts.Instances); ordinal++ {
-		if err := m.add(&b, ordinal); err != nil {
+		if err := m.add(ordinal); err != nil {
 			return nil, err
 		}
 	}
-	return b.lines, nil
+	return m.builder.lines, nil
 }
 
-// add appends the line of one instance.
-func (m *maker) add(b *lineBuilder, ordinal int) error {
+// add appends the line of one instance to the batch.
+func (m *maker) add(ordinal int) error {
 	index, id, messages, err := m.mutate(ordinal, nil)
 	if err != nil {
 		return err
@@ -147,7 +149,7 @@ func (m *maker) add(b *lineBuilder, ordinal int) error {
 		}
 		m.cached = index
 	}
-	b.add(&m.frame, id, messages)
+	m.builder.add(&m.frame, id, messages)
 	return nil
 }
 
