@@ -61,6 +61,7 @@ func newLayered(t *testing.T) layered {
 
 func (l layered) changes(t *testing.T) changes {
 	t.Helper()
+	must(t, l.layers.mountBefore())
 	found, err := l.layers.changes(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -138,14 +138,9 @@ func (l *layout) entries(name string) (int, error) {
 	return len(entries), nil
 }
 
-// changes compares the root file system with how it was staged. Nothing may be
-// alive in the box. It mounts before if that is not mounted yet.
+// changes compares the root file system with how it was staged, which must be
+// mounted. Nothing may be alive in the box.
 func (l *layout) changes(ctx context.Context) (_ changes, err error) {
-	if !slices.Contains(l.mounts, "before") {
-		if err := l.mountBefore(); err != nil {
-			return changes{}, err
-		}
-	}
 	upper, err := treehash.OpenCursor(l.fs("upper"))
 	if err != nil {
 		return changes{}, err
