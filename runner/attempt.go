@@ -12,6 +12,7 @@ import (
 	"litmus/mutation"
 	"litmus/runner/gateway"
 	"litmus/runner/runfile"
+	"litmus/sandbox"
 )
 
 // attempt runs one instance once. The order is the law: the attempt is written
@@ -71,7 +72,12 @@ func (r *run) happen(ctx context.Context, a *runfile.Attempt, in mutation.Instan
 		gw.Close()
 		return nil, err
 	}
-	h := &happening{staged: stagedHash(spec)}
+	staged, err := sandbox.StagedHash(spec.Tree)
+	if err != nil {
+		gw.Close()
+		return nil, err
+	}
+	h := &happening{staged: staged}
 	h.outcome, h.boxError = r.boxes.engine.Run(ctx, spec)
 	h.transcript = gw.Close()
 	return h, nil

@@ -91,7 +91,7 @@ func startBox(t *testing.T, env ...string) *testBox {
 	return b
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // OpenAIConfig says where an OpenAI-compatible server is and how to be patient
-// with it.
+// with it. Everything but Key is needed.
 type OpenAIConfig struct {
 	// BaseURL is what OPENAI_BASE_URL has: "/chat/completions" is put after it.
 	BaseURL string
@@ -25,7 +25,7 @@ type OpenAIConfig struct {
 	Wait func(context.Context, time.Duration) error
 	// Jitter draws from [0, 1). It spreads out retries and shapes nothing else.
 	Jitter func() float64
-	// Tries bounds how often one call is sent.
+	// Tries bounds how often one call is sent; less than 1 is 1.
 	Tries int
 }
 

@@ -162,7 +162,7 @@ func TestWhichFailuresAreTriedAgain(t *testing.T) {
 		{"422 is, too", status(422), 1, 422},
 		{"a bad key is the harness's own fault", status(401), 1, 424},
 		{"so is a model that does not exist", status(404), 1, 424},
-		{"so is a redirect, which is not followed", status(307, "Location", "/elsewhere"), 1, 424},
+		{"so is a redirect, which is not followed", status(303, "Location", "/elsewhere"), 1, 424},
 		{"so is an answer in a compression nobody asked for", status(200, "Content-Encoding", "br"), 1, 424},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -231,6 +231,54 @@ func TestAStreamThatBreaksIsNeverSpliced(t *testing.T) {
 				t.Errorf("a broken stream counts as the text %q", transcript.FinalText())
 			}
 		})
+	}
+}
+
+func TestAStreamReachesTheAgentWhileItIsStillBeingMade(t *testing.T) {
+	head, rest, _ := strings.Cut(okStream, "\n\n")
+	seen := make(chan struct{})
+	p := play(t, func(w http.ResponseWriter, r *http.Request) {
+		says("text/event-stream", head)(w, r)
+		w.(http.Flusher).Flush()
+		<-seen // the agent has the first event, or this test never ends
+		io.WriteString(w, "\n\n"+rest)
+	})
+	b := serve(t, Config{Upstream: provided(t, p.URL, nil)})
+	response, err := b.client.Post("http://box/v1/chat/completions", "application/json", strings.NewReader(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	first := make([]byte, len(head))
+	if _, err := io.ReadFull(response.Body, first); err != nil || string(first) != head {
+		t.Fatalf("%q, %v", first, err)
+	}
+	close(seen)
+	if more, err := io.ReadAll(response.Body); err != nil || string(more) != "\n\n"+rest {
+		t.Errorf("%q, %v", more, err)
+	}
+}
+
+func TestAStreamIsRecordedInFullThoughTheAgentHasGone(t *testing.T) {
+	head, rest, _ := strings.Cut(okStream, "\n\n")
+	rest = "\n\n" + strings.Repeat(": keep-alive\n\n", 100_000) + rest
+	gone := make(chan struct{})
+	p := play(t, func(w http.ResponseWriter, r *http.Request) {
+		says("text/event-stream", head)(w, r)
+		w.(http.Flusher).Flush()
+		<-gone
+		io.WriteString(w, rest)
+	})
+	b := serve(t, Config{Upstream: provided(t, p.URL, nil)})
+	response, err := b.client.Post("http://box/v1/chat/completions", "application/json", strings.NewReader(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	close(gone)
+	transcript := b.gateway.Close()
+	if e := transcript.Exchanges[0]; e.Outcome != Answered || string(e.Response) != head+rest {
+		t.Errorf("recorded %d of %d bytes, %s", len(e.Response), len(head+rest), e.Err)
 	}
 }
 

@@ -97,19 +97,6 @@ func simulated(t *testing.T, name string, script Script) *Sim {
 	return sim
 }
 
-// fixed is an upstream that gives one answer, and keeps what it was asked.
-type fixed struct {
-	status      int
-	contentType string
-	body        io.Reader
-	asked       []Request
-}
-
-func (f *fixed) Send(_ context.Context, r Request) (*Response, error) {
-	f.asked = append(f.asked, r)
-	return &Response{Status: f.status, ContentType: f.contentType, Body: io.NopCloser(f.body)}, nil
-}
-
 // completion is an upstream that says ok, as often as it is asked.
 type completion struct{ asked []Request }
 

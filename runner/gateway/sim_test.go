@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// says asks a simulated model and returns its words or its call.
+// answers asks a simulated model and returns its words or its call.
 func answers(t *testing.T, s *Sim, body string) (string, []ToolCall) {
 	t.Helper()
 	response, err := s.Send(t.Context(), Request{Body: []byte(body)})
