@@ -76,7 +76,7 @@ func (r *recorder) serve(p port, conn *net.TCPConn) {
 	c := newCapture(conn, r.limit)
 	answerHTTP(c, conn)
 	if err := c.readToEnd(); errors.Is(err, os.ErrDeadlineExceeded) {
-		r.note(takeRest(conn, c))
+		r.note(takeSent(conn, c))
 	}
 	// A report that cannot be sent is a broken connection to the harness, which
 	// ends everything.
@@ -105,19 +105,6 @@ func (r *recorder) note(err error) {
 	if r.failed == nil {
 		r.failed = err
 	}
-}
-
-// takeRest is takeSent for a connection of package net.
-func takeRest(conn *net.TCPConn, c *capture) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	if err := raw.Control(func(fd uintptr) { failed = takeSent(int(fd), c) }); err != nil {
-		return err
-	}
-	return failed
 }
 
 // finish is called when the agent has ended. It reports every connection that
@@ -178,7 +165,7 @@ func (r *recorder) takeBacklog(p port) error {
 func (r *recorder) takeWhatIsThere(p port, fd int) error {
 	defer unix.Close(fd)
 	c := newCapture(nil, r.limit)
-	if err := takeSent(fd, c); err != nil {
+	if err := takeSentFD(fd, c); err != nil {
 		return err
 	}
 	return r.report(c.connection(p.Listener))

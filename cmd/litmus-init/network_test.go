@@ -191,7 +191,7 @@ func TestWhatWasSentBeforeAResetIsTaken(t *testing.T) {
 	check(t, near.SetLinger(0))
 	check(t, near.Close())
 	c := newCapture(far, 100)
-	check(t, takeRest(far, c))
+	check(t, takeSent(far, c))
 	if got := c.connection(wire.Listener{}); string(got.Head) != "sent" {
 		t.Errorf("captured %+v, want the four bytes", got)
 	}

@@ -19,15 +19,12 @@ import (
 const (
 	// initFloor is the last id that is used up before the agent starts, unless
 	// the container runtime and Go need more.
-	initFloor = 48
+	initFloor = 32
 	// agentFloor is the same for what the reference agent starts.
-	agentFloor = 80
+	agentFloor = 64
 	// idleThreads is how many threads are made ahead. Go keeps and reuses idle
 	// threads, so that none is made later.
 	idleThreads = 8
-	// processors is what GOMAXPROCS is set to; it bounds the threads of the
-	// garbage collector.
-	processors = 2
 )
 
 // spawner starts confined processes, at chosen process ids where the kernel
@@ -69,45 +66,38 @@ func (s *spawner) start(p program, pid int) (child, error) {
 		return child{}, fmt.Errorf("opening a pipe: %w", err)
 	}
 	defer report.Close()
-	started, err := s.fork(p, pid, null, reportEnd)
-	reportEnd.Close()
+	script, keep, err := p.script(s.confinement, null, reportEnd)
 	if err != nil {
+		reportEnd.Close()
 		return child{}, err
 	}
-	return started.child, awaitExec(report, started.script, p.args[0])
-}
-
-type started struct {
-	child
-	script *script
-}
-
-func (s *spawner) fork(p program, pid int, null, report *os.File) (started, error) {
-	script, keep, err := p.script(s.confinement, null, report)
-	if err != nil {
-		return started{}, err
-	}
-	defer runtime.KeepAlive(keep)
 	if !s.pinned {
 		pid = 0
 	}
 	id, done, err := s.reaper.start(func() (int, error) { return fork(script, pid) })
+	runtime.KeepAlive(keep)
+	// The child's copy is the only one now, so that its end is seen.
+	reportEnd.Close()
 	if err != nil {
-		return started{}, fmt.Errorf("starting %q as process %d: %w", p.args[0], pid, err)
+		return child{}, fmt.Errorf("starting %q as process %d: %w", p.args[0], pid, err)
 	}
-	return started{child{id, done}, script}, nil
+	return child{id, done}, awaitExec(report, script, p.args[0])
 }
 
 // settlePIDs makes all the threads that this process will need and uses up
 // process ids up to floor, or where that is past up to the next multiple of it.
 // It must run before anything else forks or waits.
 func settlePIDs(floor int) error {
-	runtime.GOMAXPROCS(processors)
 	makeThreads(idleThreads)
+	// With one processor no more than one goroutine runs, so threads are needed
+	// for blocking system calls alone; and the change of it stops the world,
+	// which waits for threads that are just being made.
+	runtime.GOMAXPROCS(2)
+	runtime.GOMAXPROCS(1)
 	for {
-		pid, err := fork(&script{}, 0)
-		if err != nil {
-			return fmt.Errorf("using up process ids: %w", err)
+		pid := passPID()
+		if pid < 0 {
+			return fmt.Errorf("using up process ids: %w", unix.Errno(-pid))
 		}
 		if _, err := unix.Wait4(pid, nil, 0, nil); err != nil {
 			return fmt.Errorf("using up process ids: %w", err)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"os"
 
@@ -21,9 +22,22 @@ const (
 	arrivalTries = 100
 )
 
-// takeSent copies into sink what has been sent to the TCP socket fd, which does
-// not block, and waits for nothing that has not been sent when it is called.
-func takeSent(fd int, sink io.Writer) error {
+// takeSent copies into sink what has been sent to conn, and waits for nothing
+// that has not been sent when it is called. No other read may be going on.
+func takeSent(conn *net.TCPConn, sink io.Writer) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = takeSentFD(int(fd), sink) }); err != nil {
+		return err
+	}
+	return failed
+}
+
+// takeSentFD is takeSent for a bare TCP socket that does not block.
+func takeSentFD(fd int, sink io.Writer) error {
 	local, remote, err := endpoints(fd)
 	if err != nil {
 		return err

@@ -59,8 +59,9 @@ type Command struct {
 	Stdin []byte   `json:"stdin,omitempty"`
 }
 
-// Decoy is a long-running process whose survival is evidence. Argv0 is what
-// shows as its command line and, cut to 15 bytes, as its name.
+// Decoy is a long-running process whose survival is evidence. Name, cut to 15
+// bytes, is its name, and Name and Args are its command line. It is a program of
+// init's own that sleeps: Args are shown and not executed.
 type Decoy struct {
 	Name string   `json:"name"`
 	Args []string `json:"args"`
