@@ -5,7 +5,8 @@
 //
 // Equal values have equal bytes, so hashes may be taken of them. What has no
 // exact canonical form is an error and never rounded: NaN, infinities, integers
-// that a double can't hold, strings that are not UTF-8, members named twice.
+// that a double can't hold, numbers too large or too small for any double,
+// strings that are not UTF-8, members named twice.
 package canon
 
 import (
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -49,9 +51,9 @@ func canonicalize(b []byte) ([]byte, error) {
 	return value, nil
 }
 
-// exactNumbers refuses integers that canonicalization would round. RFC 8785
+// exactNumbers refuses numbers that canonicalization would change. RFC 8785
 // takes every number for a double (section 3.2.2.3), which holds integers up to
-// 2^53 and only some beyond.
+// 2^53 and only some beyond, and has a largest and a smallest.
 func exactNumbers(b []byte) error {
 	decoder := jsontext.NewDecoder(bytes.NewReader(b))
 	for {
@@ -65,17 +67,30 @@ func exactNumbers(b []byte) error {
 		if token.Kind() != '0' {
 			continue
 		}
-		if literal := token.String(); isRounded(literal) {
-			return &Error{int(decoder.InputOffset()) - len(literal), "a double can't hold the integer " + literal}
+		literal := token.String()
+		at := int(decoder.InputOffset()) - len(literal)
+		switch {
+		case isOutOfRange(literal):
+			return &Error{at, "no double is near the number " + literal}
+		case isRounded(literal):
+			return &Error{at, "a double can't hold the integer " + literal}
 		}
 	}
+}
+
+// isOutOfRange reports whether the nearest double to literal is infinite, or is
+// zero although literal is not.
+func isOutOfRange(literal string) bool {
+	f, err := strconv.ParseFloat(literal, 64)
+	mantissa, _, _ := strings.Cut(strings.ToLower(literal), "e")
+	return err != nil || f == 0 && strings.ContainsAny(mantissa, "123456789")
 }
 
 // isRounded reports whether literal is an integer that the nearest double does
 // not print again.
 func isRounded(literal string) bool {
 	const alwaysExact = 15 // decimal digits
-	if len(literal) <= alwaysExact || bytes.ContainsAny([]byte(literal), ".eE") {
+	if len(literal) <= alwaysExact || strings.ContainsAny(literal, ".eE") {
 		return false
 	}
 	f, err := strconv.ParseFloat(literal, 64)

@@ -29,6 +29,8 @@ func TestMarshalWritesCanonicalForm(t *testing.T) {
 			"{\"\\r\":2,\"1\":4,\"\u0080\":6,\"ö\":3,\"€\":1,\"😀\":5,\"\ufb33\":7}"},
 		{"numbers print as ECMAScript does", []any{333333333.33333329, 1e30, 4.50, 2e-3, 1e-27, math.Copysign(0, -1)}, `[333333333.3333333,1e+30,4.5,0.002,1e-27,0]`},
 		{"strings escape only what they must", "€$\u000f\nA'B\"\\\\\"/<>&\u2028", `"€$\u000f\nA'B\"\\\\\"/<>&` + "\u2028" + `"`},
+		{"zero, however it is written", jsontext.Value(`[0,-0.0,0e999,0.00E-999]`), `[0,0,0,0]`},
+		{"the largest and the smallest double", []float64{math.MaxFloat64, math.SmallestNonzeroFloat64}, `[1.7976931348623157e+308,5e-324]`},
 		{"the largest safe integer", int64(1<<53 - 1), `9007199254740991`},
 		{"bytes are base64", []byte{0xff, 0}, `"/wA="`},
 	} {
@@ -54,6 +56,8 @@ func TestMarshalRefusesWhatHasNoExactForm(t *testing.T) {
 		"a member named twice in a raw value":        jsontext.Value(`{"a":1,"a":1}`),
 		"a lone surrogate in a raw value":            jsontext.Value(`"\ud800"`),
 		"an integer beyond all doubles, as raw text": jsontext.Value("1" + strings.Repeat("0", 400)),
+		"a number beyond all doubles, as raw text":   jsontext.Value(`{"a":[-1e999]}`),
+		"a number below all doubles, as raw text":    jsontext.Value(`1.0E-999`),
 	} {
 		if got, err := Marshal(in); err == nil {
 			t.Errorf("%s: Marshal wrote %s", name, got)
