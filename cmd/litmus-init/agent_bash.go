@@ -50,7 +50,7 @@ func collect(read *os.File, wait func() error) *toolOutput {
 		_, _ = io.Copy(struct{ io.Writer }{&output}, struct{ io.Reader }{read})
 	}()
 	_ = wait() // how the shell ended is in its ProcessState
-	_ = read.SetReadDeadline(time.Unix(1, 0))
+	_ = read.SetReadDeadline(past)
 	<-ended
 	_ = drain(read, &output)
 	_ = read.SetReadDeadline(time.Time{})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -57,6 +58,22 @@ func TestAProcessThatWritesWithoutEndDoesNotHoldTheCall(t *testing.T) {
 	end(t, left)
 	if !strings.HasPrefix(got, "exit code: 0\n") {
 		t.Errorf("result %.40q", got)
+	}
+}
+
+func TestDrainTakesWhatThePipeHoldsAndDoesNotWait(t *testing.T) {
+	read, write, err := os.Pipe()
+	check(t, err)
+	defer read.Close()
+	defer write.Close()
+	sent := noise(50_000)
+	_, err = write.Write(sent)
+	check(t, err)
+	check(t, read.SetReadDeadline(past)) // as when a reader has been told to stop
+	var got bytes.Buffer
+	check(t, drain(read, &got))
+	if !bytes.Equal(got.Bytes(), sent) {
+		t.Errorf("drained %d bytes of %d", got.Len(), len(sent))
 	}
 }
 

@@ -93,6 +93,10 @@ func TestPID1IsClosedToTheBox(t *testing.T) {
 	if got.stdout != "" || strings.Count(got.stderr, "Permission denied") != 5 {
 		t.Errorf("the box reads of PID 1:\n%s\n%s", got.stdout, got.stderr)
 	}
+	// The kernel refuses the above for the capabilities of PID 1's own, too.
+	if !strings.HasSuffix(got.stderr, "dumpable 0\n") {
+		t.Errorf("PID 1 is dumpable: %s", got.stderr)
+	}
 }
 
 func TestWhatInitStartsIsConfined(t *testing.T) {

@@ -34,7 +34,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "stage:", stage(os.Getenv(rootVariable), os.Getenv(sockVariable)))
 		os.Exit(1)
 	case "init":
-		fmt.Fprintln(os.Stderr, "init:", boot())
+		err := boot()
+		dumpable, _ := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+		fmt.Fprintf(os.Stderr, "init: %v, dumpable %d\n", err, dumpable)
 		os.Exit(1)
 	case "agent":
 		os.Exit(runAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
