@@ -60,7 +60,9 @@ func (r *run) happen(ctx context.Context, a *runfile.Attempt, in mutation.Instan
 			err = errors.Join(err, gone)
 		}
 	}()
-	gw, err := gateway.Serve(ctx, gateway.Config{
+	asking, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	gw, err := gateway.Serve(asking, gateway.Config{
 		Listener: listener, Upstream: upstream, Model: model, Sampling: gatewayPins(r.header.Instrument.Sampling, in.ID.Seed),
 		MaxTurns: r.header.Instrument.Limits.Turns, MaxTokens: r.header.Instrument.Limits.Tokens, Token: a.Token.String(),
 	})
@@ -79,6 +81,10 @@ func (r *run) happen(ctx context.Context, a *runfile.Attempt, in mutation.Instan
 	}
 	h := &happening{staged: staged}
 	h.outcome, h.boxError = r.boxes.engine.Run(ctx, spec)
+	if h.boxError != nil || h.outcome.Exit.Cause != sandbox.Exited {
+		// Nobody waits for the answer any more, and the model may never give one.
+		giveUp()
+	}
 	h.transcript = gw.Close()
 	return h, nil
 }
