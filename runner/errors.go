@@ -36,7 +36,8 @@ func classify(err error) error {
 	switch {
 	case errors.As(err, &suite), errors.As(err, &manifest), errors.As(err, &rubric), errors.As(err, &policy),
 		errors.Is(err, runfile.ErrNotRunFile), errors.Is(err, runfile.ErrDamaged),
-		errors.Is(err, runfile.ErrVersion), errors.Is(err, runfile.ErrUnsealed):
+		errors.Is(err, runfile.ErrVersion), errors.Is(err, runfile.ErrUnsealed),
+		errors.Is(err, runfile.ErrUnknownInstance), errors.Is(err, runfile.ErrLocked):
 		return badInputError{err}
 	}
 	return err

@@ -77,7 +77,7 @@ func Run(ctx context.Context, opts Options) (_ Result, err error) {
 	r := &run{opts: opts, file: w}
 	defer func() { err = errors.Join(err, r.boxes.close()) }()
 	if err := r.prepare(ctx); err != nil {
-		return Result{}, classify(err)
+		return Result{}, errors.Join(classify(err), r.discard())
 	}
 	if err := r.runAll(ctx); err != nil {
 		return Result{}, interrupted(ctx, opts.Out, err)
@@ -95,6 +95,18 @@ func Run(ctx context.Context, opts Options) (_ Result, err error) {
 	}
 	result.Warnings = append(result.Warnings, r.warnings(result.Counts)...)
 	return result, nil
+}
+
+// discard removes a new file in which nothing has run: what refused the run would
+// refuse to resume it.
+func (r *run) discard() error {
+	if r.opts.Resume {
+		return nil
+	}
+	if err := r.file.Close(); err != nil {
+		return err
+	}
+	return os.Remove(r.opts.Out)
 }
 
 func openOut(ctx context.Context, opts Options) (*runfile.Writer, error) {
