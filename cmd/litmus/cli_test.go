@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -19,9 +18,7 @@ func TestMain(m *testing.M) {
 	if code, ok := sandbox.Reexec(os.Args); ok {
 		os.Exit(code)
 	}
-	testscript.Main(m, map[string]func(){"litmus": func() {
-		os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-	}})
+	testscript.Main(m, map[string]func(){"litmus": main})
 }
 
 // The scripts are the specification of the command line, one behaviour each.

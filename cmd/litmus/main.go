@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -62,10 +63,12 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "litmus",
 		Short:         "Sandboxed evaluation of AI agents whose numbers come out the same again",
-		Args:          usageArgs(cobra.NoArgs),
+		Args:          cobra.ArbitraryArgs,
+		RunE:          noVerb,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{err, "see 'litmus " + c.Name() + " --help'"}
@@ -78,6 +81,18 @@ func newRoot() *cobra.Command {
 		verb.Long += "\n\n" + exitStatusHelp(verb.Name())
 	}
 	return root
+}
+
+// noVerb is litmus without a verb that it knows.
+func noVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	hint := "see 'litmus --help'"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usageError{fmt.Errorf("unknown command %q", args[0]), hint}
 }
 
 // usageArgs turns cobra's complaint about the number of arguments into a usage error.
