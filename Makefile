@@ -29,9 +29,12 @@ install-tests:
 test: install-tests build lint
 	$(GO) test -race -timeout 25m ./...
 
+# The folder with the files of RedCode-Exec, or the one that it lies in.
+REDCODE = $(abspath $(firstword $(wildcard $(CORPORA)/redcode-exec) $(CORPORA)))
+
 test-corpora: install-tests build
 	@test -d "$(CORPORA)" || { echo "corpora: no folder '$(CORPORA)'; give CORPORA=DIR" >&2; exit 1; }
-	LITMUS_CORPORA="$(abspath $(CORPORA))" $(GO) test -tags corpora -timeout 20m -run Corpora -v ./mutation/importer ./cmd/litmus
+	LITMUS_CORPORA="$(REDCODE)" $(GO) test -tags corpora -timeout 20m -run Corpora -v ./mutation/importer ./cmd/litmus
 
 lint:
 	$(GO) vet ./...

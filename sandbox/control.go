@@ -62,17 +62,17 @@ func (c *controller) accept(ctx context.Context, pid int) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("waiting for litmus-init: %w", err), context.Cause(ctx))
 	}
-	c.conn = conn
-	if err := c.listener.Close(); err != nil {
-		return fmt.Errorf("closing control socket: %w", err)
-	}
 	peer, err := peerOf(conn)
 	if err != nil {
-		return fmt.Errorf("asking who has connected: %w", err)
+		return errors.Join(fmt.Errorf("asking who has connected: %w", err), conn.Close())
 	}
 	if peer != pid {
-		return fmt.Errorf("process %d has connected in place of litmus-init, which is %d", peer, pid)
+		return errors.Join(fmt.Errorf("process %d has connected in place of litmus-init, which is %d", peer, pid), conn.Close())
 	}
+	if err := c.listener.Close(); err != nil {
+		return errors.Join(fmt.Errorf("closing control socket: %w", err), conn.Close())
+	}
+	c.conn = conn // from here on receive runs, which close waits for
 	go c.receive()
 	return nil
 }

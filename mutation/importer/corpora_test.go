@@ -10,19 +10,18 @@ import (
 )
 
 // TestCorporaRedCode imports the real data set, which is not part of the project.
-// LITMUS_CORPORA names the folder that has it in redcode-exec/; without it the
-// test fails, as whoever asked for this build tag wants the answer.
+// LITMUS_CORPORA names the folder that has it; without it the test fails, as whoever asked for this build tag wants the answer.
 func TestCorporaRedCode(t *testing.T) {
 	folder := os.Getenv("LITMUS_CORPORA")
 	if folder == "" {
 		t.Fatal("LITMUS_CORPORA is not set")
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "redcode-exec", "*.json"))
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(files) != 8 {
-		t.Fatalf("%s has %d files in redcode-exec, not 8", folder, len(files))
+		t.Fatalf("%s has %d files, not 8", folder, len(files))
 	}
 	report, cases := imported(t, RedCode, files...)
 	want := []CategoryCount{
