@@ -24,24 +24,25 @@ import (
 //	  pinned/    the fixed files that stand in for some of /proc
 //	  run/       the sockets that litmus-init connects to
 //	  work/      for overlayfs
-//	0, 1, …    links to the layers of the image
+//	0, 1, …    links to the layers below: that of litmus-init, those of the image
 //	io/        the FIFOs of stdout and stderr
 //	rootfs/    the root file system
 //	before/    the same as it was staged, read-only, while changes are looked for
 type layout struct {
 	dir    string
-	layers []string // of the image, by their links
+	layers []string // below what is staged, topmost first, by their links
 	mounts []string // names of what is mounted, in order
 }
 
 // newLayout makes the directories of a box in dir, which exists. The caller
-// calls remove also after an error.
-func newLayout(dir string, image []string) (*layout, error) {
+// calls remove also after an error. Layers are given topmost first; the root
+// directory looks as in the lowest.
+func newLayout(dir string, layers []string) (*layout, error) {
 	l := &layout{dir: dir}
-	for i, layer := range image {
+	for i, layer := range layers {
 		link := strconv.Itoa(i)
 		if err := os.Symlink(layer, l.path(link)); err != nil {
-			return l, fmt.Errorf("linking image: %w", err)
+			return l, fmt.Errorf("linking layers: %w", err)
 		}
 		l.layers = append(l.layers, link)
 	}
@@ -54,7 +55,7 @@ func newLayout(dir string, image []string) (*layout, error) {
 		return l, err
 	}
 	l.mounts = append(l.mounts, "fs")
-	return l, l.fill(image[0])
+	return l, l.fill(layers[len(layers)-1])
 }
 
 // fill makes the directories in the tmpfs. The roots of both layers look like

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -83,12 +84,15 @@ func (b *box) later(undo func(context.Context) error) { b.undo = append(b.undo, 
 // create makes the directories and the file system, and in it what must be
 // there before anything else.
 func (b *box) create(ctx context.Context) (string, error) {
+	init, err := initLayer(b.engine.slot.dir, b.engine.config.InitPath)
+	if err != nil {
+		return "", err
+	}
 	dir := filepath.Join(b.engine.boxesDir(), b.id)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	var err error
-	b.layout, err = newLayout(dir, b.spec.Image.lowers())
+	b.layout, err = newLayout(dir, slices.Concat([]string{init}, b.spec.Image.lowers()))
 	b.later(b.layout.remove)
 	if err != nil {
 		return "", err
@@ -174,7 +178,7 @@ func (b *box) start(ctx context.Context) (string, error) {
 	if err := b.openSockets(); err != nil {
 		return "", err
 	}
-	spec := ociSpec(b.layout, b.spec.Limits, b.engine.config.InitPath, b.engine.cgroupPath(b.id))
+	spec := ociSpec(b.layout, b.spec.Limits, b.engine.cgroupPath(b.id))
 	task, err := b.engine.createTask(ctx, b.id, spec, b.engine.labels(b.spec.RunID, b.spec.Token), b.layout.path("io"), b.spec.Limits.Output)
 	b.task = task
 	b.later(b.removeTask)

@@ -24,10 +24,13 @@ type process struct {
 	started uint64 // in clock ticks after the host's start
 	state   byte   // as in proc_pid_stat(5)
 	name    string
+	signals signals
 }
 
-// alive reports whether the process is still running or could.
-func (p process) alive() bool { return p.state != 'Z' && p.state != 'X' }
+// alive reports whether the process would go on if the box were let go. One
+// that was frozen with a deadly signal on its way would not: whether the signal
+// got there in time is a matter of luck, and evidence must not be.
+func (p process) alive() bool { return p.state != 'Z' && p.state != 'X' && !p.signals.deadly() }
 
 // is reports whether p and other are the same process.
 func (p process) is(other process) bool { return p.pid == other.pid && p.started == other.started }
@@ -52,6 +55,9 @@ func readProcess(pid int) (process, error) {
 	}
 	p.pid = pid
 	if p.boxPID, err = parseNSpid(status); err != nil {
+		return process{}, fmt.Errorf("process %d: %w", pid, err)
+	}
+	if p.signals, err = parseSignals(status); err != nil {
 		return process{}, fmt.Errorf("process %d: %w", pid, err)
 	}
 	return p, nil
@@ -87,18 +93,23 @@ func parseStat(text string) (process, error) {
 
 // parseNSpid finds in /proc/PID/status the process id in the innermost namespace.
 func parseNSpid(status string) (int, error) {
-	for line := range strings.Lines(status) {
-		ids, ok := strings.CutPrefix(line, "NSpid:")
-		if !ok {
-			continue
-		}
-		fields := strings.Fields(ids)
-		if len(fields) == 0 {
-			break
-		}
-		return strconv.Atoi(fields[len(fields)-1])
+	ids := strings.Fields(statusField(status, "NSpid"))
+	if len(ids) == 0 {
+		return 0, errors.New("status without NSpid")
 	}
-	return 0, errors.New("status without NSpid")
+	return strconv.Atoi(ids[len(ids)-1])
+}
+
+// statusField is the value of a line of /proc/PID/status; empty if there is none.
+// The name of the process, which comes first, can't imitate one: line feeds in
+// it are escaped.
+func statusField(status, name string) string {
+	for line := range strings.Lines(status) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }
 
 // readProcesses describes all processes that are there.

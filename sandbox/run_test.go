@@ -2,9 +2,7 @@ package sandbox_test
 
 import (
 	"fmt"
-	"io/fs"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,9 +32,9 @@ func openBoxes(t testing.TB, daemon sandboxtest.Daemon) boxes {
 }
 
 // spec is a box in which bash runs a script.
-func (b boxes) spec(script string) sandbox.Spec {
+func (b boxes) spec(script string, tree ...sandbox.File) sandbox.Spec {
 	return sandbox.Spec{
-		RunID: "run", Token: "token", Image: b.image, Workdir: "/scratch",
+		RunID: "run", Token: "token", Image: b.image, Workdir: "/scratch", Tree: tree,
 		Agent: sandbox.Command{Args: []string{"/bin/bash", "-c", script}},
 		Limits: sandbox.Limits{
 			Memory: 256 << 20, Writable: 64 << 20, Output: 1 << 20,
@@ -54,6 +52,11 @@ func (b boxes) run(t testing.TB, spec sandbox.Spec) sandbox.Outcome {
 	return outcome
 }
 
+func (b boxes) traces(t testing.TB) []string {
+	t.Helper()
+	return sandboxtest.Traces(t, b.config.StateDir, b.config.Address)
+}
+
 func file(path, content string) sandbox.File {
 	return sandbox.File{Path: path, Type: treehash.File, Mode: 0o644, Content: []byte(content)}
 }
@@ -66,51 +69,52 @@ func changed(o sandbox.Outcome) []string {
 	return list
 }
 
-func TestABoxPassesEveryStepAndLeavesNothing(t *testing.T) {
+// onEveryDaemon runs a test with boxes of each kind of daemon.
+func onEveryDaemon(t *testing.T, test func(*testing.T, boxes)) {
 	for _, daemon := range sandboxtest.Daemons {
-		t.Run("on "+string(daemon), func(t *testing.T) {
-			b := openBoxes(t, daemon)
-			before := sandboxtest.Traces(t, b.config.StateDir, b.config.Address)
-			spec := b.spec("echo out; echo err >&2; pwd; cat note; exit 3")
-			spec.Tree = []sandbox.File{file("/scratch/note", "hi\n")}
-			outcome := b.run(t, spec)
-
-			var steps []string
-			for _, s := range outcome.Steps {
-				steps = append(steps, s.Name)
-			}
-			want := []string{"create", "assert-empty", "stage", "assert-staged", "start", "run", "freeze", "kill", "hash", "evidence", "destroy"}
-			if !slices.Equal(steps, want) {
-				t.Errorf("steps %q", steps)
-			}
-			if !outcome.EmptyAtStart {
-				t.Error("not asserted to be empty at the start")
-			}
-			if outcome.Exit != (sandbox.Exit{Cause: sandbox.Exited, Code: 3}) {
-				t.Errorf("exit %+v", outcome.Exit)
-			}
-			if got := string(outcome.Stdout.Head); got != "out\n/scratch\nhi\n" || outcome.Stdout.Total != int64(len(got)) || outcome.Stdout.Hash != digest.Sum([]byte(got)) {
-				t.Errorf("stdout %q, %+v", got, outcome.Stdout)
-			}
-			if got := string(outcome.Stderr.Head); got != "err\n" {
-				t.Errorf("stderr %q", got)
-			}
-			if got := changed(outcome); len(got) != 0 || outcome.Evidence.Root != treehash.NewLister().Sum() {
-				t.Errorf("changes %q", got)
-			}
-			if hash, err := sandbox.StagedHash(spec.Tree); err != nil || hash != outcome.Staged {
-				t.Errorf("staged %s, %v", outcome.Staged, err)
-			}
-			if after := sandboxtest.Traces(t, b.config.StateDir, b.config.Address); !slices.Equal(before, after) {
-				t.Errorf("before %q\nafter %q", before, after)
-			}
-			for _, timing := range outcome.Facts.Timings {
-				t.Logf("%-14s %s", timing.Step, timing.Took)
-			}
-			t.Logf("%+v", outcome.Facts)
-		})
+		t.Run("on "+string(daemon), func(t *testing.T) { test(t, openBoxes(t, daemon)) })
 	}
 }
 
-var _ = fs.ModeSetuid
-var _ = strings.Join
+func TestABoxPassesEveryStepAndLeavesNothing(t *testing.T) {
+	onEveryDaemon(t, func(t *testing.T, b boxes) {
+		b.run(t, b.spec("true")) // what the engine keeps for all boxes is there from the first on
+		before := b.traces(t)
+		spec := b.spec("echo out; echo err >&2; pwd; cat note; exit 3", file("/scratch/note", "hi\n"))
+		outcome := b.run(t, spec)
+		if after := b.traces(t); !slices.Equal(before, after) {
+			t.Errorf("before %q\nafter %q", before, after)
+		}
+		var steps []string
+		for _, s := range outcome.Steps {
+			steps = append(steps, s.Name)
+		}
+		if want := []string{
+			"create", "assert-empty", "stage", "assert-staged", "start", "run", "freeze", "kill", "hash", "evidence", "destroy",
+		}; !slices.Equal(steps, want) {
+			t.Errorf("steps %q", steps)
+		}
+		if !outcome.EmptyAtStart {
+			t.Error("not asserted to be empty at the start")
+		}
+		if outcome.Exit != (sandbox.Exit{Cause: sandbox.Exited, Code: 3}) {
+			t.Errorf("exit %+v", outcome.Exit)
+		}
+		expectStream(t, "stdout", outcome.Stdout, "out\n/scratch\nhi\n")
+		expectStream(t, "stderr", outcome.Stderr, "err\n")
+		if got := changed(outcome); len(got) != 0 || outcome.Evidence.Root != treehash.NewLister().Sum() {
+			t.Errorf("changes %q", got)
+		}
+		if hash, err := sandbox.StagedHash(spec.Tree); err != nil || hash != outcome.Staged {
+			t.Errorf("staged %s, %v", outcome.Staged, err)
+		}
+		t.Logf("%+v", outcome.Facts.Timings)
+	})
+}
+
+func expectStream(t *testing.T, name string, got sandbox.Stream, want string) {
+	t.Helper()
+	if string(got.Head) != want || got.Total != int64(len(want)) || got.Hash != digest.Sum([]byte(want)) || got.Truncated {
+		t.Errorf("%s is %q: %+v", name, got.Head, got)
+	}
+}

@@ -54,7 +54,6 @@ func skeletonDirs(workdir string) []File {
 		dir("/etc", 0o755),
 		dir("/tmp", 0o777|fs.ModeSticky),
 		dir(homeDir, 0o700),
-		dir(wire.SocketDir, 0o755),
 		dir(workdir, 0o755),
 	}
 }
@@ -75,8 +74,7 @@ func buildSkeleton(ctx context.Context, root *os.File, workdir string, listeners
 			return &StageError{d.Path, err}
 		}
 	}
-	mountPoint := File{Path: wire.InitPath, Type: treehash.File, Mode: 0o755}
-	return stage(ctx, root, append(skeletonFiles(listeners), mountPoint))
+	return stage(ctx, root, skeletonFiles(listeners))
 }
 
 // mapListeners gives each name an address of its own on the loopback network,

@@ -17,12 +17,12 @@ const specVersion = "1.0.2"
 
 // ociSpec is the container of a box. Its process is litmus-init; what the agent
 // gets on top of that, and loses, is init's business.
-func ociSpec(l *layout, limits Limits, initPath, cgroupPath string) *specs.Spec {
+func ociSpec(l *layout, limits Limits, cgroupPath string) *specs.Spec {
 	spec := &specs.Spec{
 		Version:  specVersion,
 		Root:     &specs.Root{Path: l.rootfs()},
 		Hostname: hostname,
-		Mounts:   boxMounts(l, initPath),
+		Mounts:   boxMounts(l),
 		Process: &specs.Process{
 			Args:            []string{wire.InitPath},
 			Env:             baseEnvironment,
@@ -84,14 +84,13 @@ func environment(added []string) []string {
 
 // boxMounts are all mounts of a box but its root. There is no /sys: it describes
 // the host.
-func boxMounts(l *layout, initPath string) []specs.Mount {
+func boxMounts(l *layout) []specs.Mount {
 	mounts := []specs.Mount{
 		{Destination: "/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}},
 		// Read-only: what is written there would be neither limited nor seen.
 		{Destination: "/dev", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "noexec", "mode=755", "size=64k", "ro"}},
 		{Destination: "/dev/pts", Type: "devpts", Source: "devpts", Options: []string{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"}},
 		bind("/dev/shm", l.fs("shm"), "nosuid", "nodev", "noexec"),
-		bind(wire.InitPath, initPath, "ro", "nosuid", "nodev"),
 		bind(wire.SocketDir, l.fs("run"), "ro", "nosuid", "nodev", "noexec"),
 	}
 	for _, name := range pinnedNames {

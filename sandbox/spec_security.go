@@ -33,17 +33,19 @@ func seccompProfile(spec *specs.Spec) *specs.LinuxSeccomp {
 	return profile
 }
 
-// maskedPaths read as empty in a box: they describe the host, or open ways to it.
+// maskedPaths read as empty in a box: they describe the host, or open ways to
+// it. Directories are there only where nothing else helps: a runtime masks them
+// by a file system that shows the size of the host's memory.
 var maskedPaths = []string{
-	"/proc/acpi", "/proc/asound", "/proc/buddyinfo", "/proc/cmdline", "/proc/config.gz", "/proc/consoles",
-	"/proc/crypto", "/proc/devices", "/proc/dma", "/proc/dynamic_debug", "/proc/execdomains", "/proc/fb",
+	"/proc/acpi/wakeup", "/proc/asound", "/proc/buddyinfo", "/proc/cmdline", "/proc/config.gz", "/proc/consoles",
+	"/proc/crypto", "/proc/devices", "/proc/dma", "/proc/dynamic_debug/control", "/proc/execdomains", "/proc/fb",
 	"/proc/interrupts", "/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore", "/proc/key-users",
 	"/proc/keys", "/proc/kmsg", "/proc/kpagecgroup", "/proc/kpagecount", "/proc/kpageflags", "/proc/latency_stats",
 	"/proc/locks", "/proc/mdstat", "/proc/misc", "/proc/modules", "/proc/mtrr", "/proc/pagetypeinfo",
-	"/proc/partitions", "/proc/pressure", "/proc/sched_debug", "/proc/schedstat", "/proc/scsi", "/proc/slabinfo",
-	"/proc/softirqs", "/proc/sys/kernel/random/boot_id", "/proc/timer_list", "/proc/timer_stats", "/proc/tty",
+	"/proc/partitions", "/proc/pressure/cpu", "/proc/pressure/io", "/proc/pressure/irq", "/proc/pressure/memory", "/proc/sched_debug", "/proc/schedstat", "/proc/scsi/scsi", "/proc/scsi/device_info", "/proc/slabinfo",
+	"/proc/softirqs", "/proc/sys/kernel/random/boot_id", "/proc/timer_list", "/proc/timer_stats", "/proc/tty/drivers", "/proc/tty/ldiscs",
 	"/proc/version_signature", "/proc/vmallocinfo", "/proc/vmstat", "/proc/zoneinfo",
 }
 
 // readonlyPaths can be read but not written.
-var readonlyPaths = []string{"/proc/bus", "/proc/driver", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
+var readonlyPaths = []string{"/proc/acpi", "/proc/bus", "/proc/driver", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
