@@ -37,7 +37,7 @@ func checkKernel() (string, error) {
 	}
 	release := unix.ByteSliceToString(name.Release[:])
 	if len(missing) > 0 {
-		return "", fmt.Errorf("Linux %s lacks %s", release, strings.Join(missing, ", "))
+		return "", fmt.Errorf("kernel %s lacks %s", release, strings.Join(missing, ", "))
 	}
 	return "Linux " + release, nil
 }

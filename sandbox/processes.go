@@ -80,7 +80,8 @@ func parseStat(text string) (process, error) {
 		return process{}, fmt.Errorf("stat without a name: %q", text)
 	}
 	fields := strings.Fields(text[end+1:])
-	const state, starttime = 3 - 3, 22 - 3 // their numbers in the manual page, counted from the state on
+	// proc(5) numbers the state 3 and the time of start 22; fields begins with the state.
+	const state, starttime = 0, 22 - 3
 	if len(fields) <= starttime || len(fields[state]) != 1 {
 		return process{}, fmt.Errorf("stat with %d fields", len(fields))
 	}
