@@ -145,6 +145,9 @@ func openManifest(ctx context.Context, src Source, dir string) (io.ReadCloser, e
 		if src.Model != "" || len(src.Seeds) > 0 {
 			return nil, badInput("give the suite, or materialize it anew with the change", "%s is a manifest: its model and its seeds are fixed", src.Path)
 		}
+		if err := mustBeFile(src.Path); err != nil {
+			return nil, err
+		}
 		return os.Open(src.Path)
 	}
 	suite, pins, err := load(ctx, src)

@@ -62,6 +62,9 @@ func Verify(ctx context.Context, path string) (Verification, error) {
 // isRunFile looks at the first bytes: SQLite's magic, or anything else. A file
 // that begins with neither that nor a brace is taken for a damaged run file.
 func isRunFile(path string) (bool, error) {
+	if err := mustBeFile(path); err != nil {
+		return false, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
@@ -74,6 +77,18 @@ func isRunFile(path string) (bool, error) {
 		return false, err
 	}
 	return first[0] != '{', nil
+}
+
+// mustBeFile refuses what is no file: opening a FIFO would wait for its writer.
+func mustBeFile(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return badInput("give the path of a file", "%s is not a regular file", path)
+	}
+	return nil
 }
 
 func verifyManifest(path string) (Verification, error) {
