@@ -197,7 +197,10 @@ func TestABoxThatCantBeMadeIsAnErrorAndLeavesNothing(t *testing.T) {
 			{"a host that is not in the box", func(s *sandbox.Spec) { s.Listeners = []sandbox.Endpoint{{Host: "192.0.2.1", Port: 1}} }, &specError, "not a loopback address"},
 			{"two recorders at one address", func(s *sandbox.Spec) {
 				s.Listeners = []sandbox.Endpoint{{Host: "127.0.0.1", Port: 80}, {Host: "127.0.0.1", Port: 80}}
-			}, nil, "litmus-init: "},
+			}, &specError, "127.0.0.1:80 is taken"},
+			{"a recorder in the gateway's place", func(s *sandbox.Spec) { s.Listeners = []sandbox.Endpoint{{Host: "localhost", Port: 13131}} }, &specError, "127.0.0.1:13131 is taken"},
+			{"more decoys than there are process ids for", func(s *sandbox.Spec) { s.Decoys = make([]sandbox.Process, 901) }, &specError, "the most is 900"},
+			{"a decoy that init refuses", func(s *sandbox.Spec) { s.Decoys = []sandbox.Process{{Name: "a\x00b"}} }, nil, "litmus-init: "},
 			{"less memory than anything takes", func(s *sandbox.Spec) { s.Limits.Memory = 1 }, nil, "start: "},
 		} {
 			spec := b.spec("true")

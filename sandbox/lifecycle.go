@@ -23,6 +23,7 @@ import (
 const (
 	startTimeout   = 2 * time.Minute
 	killTimeout    = time.Minute
+	lookTimeout    = 5 * time.Minute
 	destroyTimeout = 2 * time.Minute
 )
 
@@ -58,8 +59,8 @@ func (b *box) steps() []step {
 		{"run", b.run},
 		{"freeze", detached(killTimeout, b.freeze)},
 		{"kill", detached(killTimeout, b.kill)},
-		{"hash", b.hash},
-		{"evidence", b.collect},
+		{"hash", bounded(lookTimeout, b.hash)},
+		{"evidence", bounded(lookTimeout, b.collect)},
 	}
 }
 

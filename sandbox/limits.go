@@ -6,12 +6,15 @@ import (
 )
 
 func (l Limits) check() error {
-	for name, value := range map[string]int64{
-		"memory": l.Memory, "writable": l.Writable, "output": l.Output, "pids": int64(l.Pids),
-		"inodes": int64(l.Inodes), "open files": int64(l.OpenFiles), "deadline": int64(l.Deadline),
+	for _, limit := range []struct {
+		name  string
+		value int64
+	}{
+		{"memory", l.Memory}, {"writable", l.Writable}, {"output", l.Output}, {"pids", int64(l.Pids)},
+		{"inodes", int64(l.Inodes)}, {"open files", int64(l.OpenFiles)}, {"deadline", int64(l.Deadline)},
 	} {
-		if value <= 0 {
-			return fmt.Errorf("%s is %d: every limit must be positive", name, value)
+		if limit.value <= 0 {
+			return fmt.Errorf("%s is %d: every limit must be positive", limit.name, limit.value)
 		}
 	}
 	if l.Writable >= roomForStaging || int64(l.Inodes) >= roomForStaging {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,7 +101,20 @@ func mapListeners(endpoints []Endpoint) ([]wire.Listener, error) {
 		}
 		listeners = append(listeners, wire.Listener{Host: e.Host, Address: address, Port: e.Port})
 	}
-	return listeners, nil
+	return listeners, checkListeners(listeners)
+}
+
+// checkListeners refuses two listeners at one address.
+func checkListeners(listeners []wire.Listener) error {
+	taken := map[string]bool{wire.GatewayAddress: true}
+	for _, l := range listeners {
+		address := net.JoinHostPort(l.Address, strconv.Itoa(l.Port))
+		if taken[address] {
+			return &SpecError{Field: "listeners", Err: fmt.Errorf("%s port %d: %s is taken", l.Host, l.Port, address)}
+		}
+		taken[address] = true
+	}
+	return nil
 }
 
 // addressOf is the loopback address of a host. Names start at 127.0.1.1.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"litmus/internal/wire"
 )
 
 // SpecError is a Spec that no box can be made of.
@@ -27,6 +29,9 @@ func (s Spec) check() error {
 		if err := checkPath(name); err != nil {
 			return &SpecError{"watch", err}
 		}
+	}
+	if most := wire.AgentPID - wire.FirstDecoyPID; len(s.Decoys) > most {
+		return &SpecError{"decoys", fmt.Errorf("there are %d: the most is %d", len(s.Decoys), most)}
 	}
 	if len(s.Agent.Args) == 0 {
 		return &SpecError{"agent", errors.New("its command is empty")}

@@ -98,7 +98,7 @@ func (t *boxTask) delete(ctx context.Context) error {
 	defer t.stopWaiting()
 	var errs []error
 	if t.task != nil {
-		if _, err := t.task.Delete(ctx, containerd.WithProcessKill); err != nil && !errdefs.IsNotFound(err) {
+		if _, err := t.task.Delete(ctx, t.deleteOptions()...); err != nil && !errdefs.IsNotFound(err) {
 			errs = append(errs, fmt.Errorf("deleting task: %w", err))
 		}
 	}
@@ -108,4 +108,15 @@ func (t *boxTask) delete(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// deleteOptions leave out the kill of a task that has ended: containerd would
+// start the runtime for that, which takes as long as its deletion.
+func (t *boxTask) deleteOptions() []containerd.ProcessDeleteOpts {
+	select {
+	case <-t.exited:
+		return nil
+	default:
+		return []containerd.ProcessDeleteOpts{containerd.WithProcessKill}
+	}
 }
