@@ -35,6 +35,9 @@ func TestVictim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Never reached by a killed process. But without a use of it the engine would
+	// be garbage from here on, and its daemon end with it.
+	defer engine.Close()
 	task := startTask(t, engine, "victim", cio.NullIO, "/bin/bash", "-c", "trap '' TERM; (sleep 1000 &); sleep 1000")
 	if err := task.Start(t.Context()); err != nil {
 		t.Fatal(err)
