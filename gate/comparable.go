@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"litmus/internal/canon"
+	"litmus/internal/inputerror"
 )
 
 // Difference is one field of the instrument, or one row of the manifest, that is
@@ -44,13 +45,13 @@ func compareInstruments(baseline, candidate json.RawMessage) ([]Difference, erro
 func canonicalInstrument(side string, raw json.RawMessage) (json.RawMessage, error) {
 	canonical, err := canon.Marshal(jsontext.Value(raw))
 	if err != nil {
-		return nil, &InputError{Field: side + " instrument", Msg: err.Error()}
+		return nil, &inputerror.Error{Field: side + " instrument", Msg: err.Error()}
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(canonical, &fields) != nil || len(fields) == 0 {
 		// Two runs that say nothing of how they were measured are not comparable,
 		// however equal their silence.
-		return nil, &InputError{Field: side + " instrument", Msg: "not a JSON object with at least one field"}
+		return nil, &inputerror.Error{Field: side + " instrument", Msg: "not a JSON object with at least one field"}
 	}
 	return canonical, nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"litmus/internal/inputerror"
 )
 
 func decideInstruments(baseline, candidate string) (Decision, error) {
@@ -81,12 +83,12 @@ func TestMissingFieldsAreLeftOutOfTheJSON(t *testing.T) {
 
 func TestAnInstrumentThatSaysNothingIsRefused(t *testing.T) {
 	for _, bad := range []string{``, `null`, `{}`, `[]`, `"x"`, `{"a":1,"a":1}`, `{"a":1}{"a":1}`, "{\"a\":\"\xff\"}"} {
-		var input *InputError
+		var input *inputerror.Error
 		if _, err := decideInstruments(bad, bad); !errors.As(err, &input) {
-			t.Errorf("%q: error %v, want an InputError", bad, err)
+			t.Errorf("%q: error %v, want an inputerror.Error", bad, err)
 		}
 		if _, err := decideInstruments(`{"a":1}`, bad); !errors.As(err, &input) {
-			t.Errorf("%q as candidate: error %v, want an InputError", bad, err)
+			t.Errorf("%q as candidate: error %v, want an inputerror.Error", bad, err)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Decide compares two runs under a policy. The error is an *InputError for a
+// Decide compares two runs under a policy. The error is an *inputerror.Error for a
 // policy, instrument or row that is not well formed, or what a Rows iterator
 // yielded; every judgement, INCOMPARABLE among them, is a Decision.
 func Decide(in Input) (Decision, error) {

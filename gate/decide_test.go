@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"litmus/internal/inputerror"
 )
 
 func paired() Policy {
@@ -309,7 +311,7 @@ func TestRowsThatContradictThemselvesAreRefused(t *testing.T) {
 			rows := flips(2, 1, 0, 0)
 			tt.change(&rows)
 			_, err := Decide(rows.input(DefaultPolicy()))
-			var bad *InputError
+			var bad *inputerror.Error
 			if !errors.As(err, &bad) || err.Error() != tt.want {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
@@ -320,9 +322,9 @@ func TestRowsThatContradictThemselvesAreRefused(t *testing.T) {
 func TestARunWithFewerRowsThanItsManifestIsRefused(t *testing.T) {
 	in := flips(5, 1, 0, 0).input(DefaultPolicy())
 	in.Candidate.Instances = 7
-	var bad *InputError
+	var bad *inputerror.Error
 	if _, err := Decide(in); !errors.As(err, &bad) {
-		t.Errorf("error %v, want an InputError", err)
+		t.Errorf("error %v, want an inputerror.Error", err)
 	}
 }
 
@@ -351,7 +353,7 @@ func TestAPolicyOutOfBoundsIsRefused(t *testing.T) {
 	} {
 		p := DefaultPolicy()
 		change(&p)
-		var bad *InputError
+		var bad *inputerror.Error
 		if _, err := Decide(flips(5, 1, 0, 0).input(p)); !errors.As(err, &bad) {
 			t.Errorf("%s: error %v", name, err)
 		}

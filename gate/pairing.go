@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+
+	"litmus/internal/inputerror"
 )
 
 // pairing is the one pass over both tables. It holds counts, the flips, and the
@@ -31,7 +33,7 @@ type currentCase struct {
 
 // pairRows walks both runs in step. A row that is not the same row on both sides
 // ends the walk with a Difference; a row that contradicts itself or its run is an
-// *InputError.
+// *inputerror.Error.
 func pairRows(in Input) (*pairing, *Difference, error) {
 	p := &pairing{
 		baseline: newSide(in.Baseline), candidate: newSide(in.Candidate),
@@ -181,11 +183,11 @@ func (r Run) checkCount(side string, rows int) error {
 	if rows == r.Instances {
 		return nil
 	}
-	return &InputError{Field: side, Msg: fmt.Sprintf("%d rows for a manifest of %d instances", rows, r.Instances)}
+	return &inputerror.Error{Field: side, Msg: fmt.Sprintf("%d rows for a manifest of %d instances", rows, r.Instances)}
 }
 
 func (p *pairing) rowError(side string, r Row, msg string) error {
-	return &InputError{Field: fmt.Sprintf("%s row %d (%q)", side, p.rows, r.ID), Msg: msg}
+	return &inputerror.Error{Field: fmt.Sprintf("%s row %d (%q)", side, p.rows, r.ID), Msg: msg}
 }
 
 // Side is what became of one run's rows.

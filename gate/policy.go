@@ -3,6 +3,8 @@ package gate
 import (
 	"fmt"
 	"math"
+
+	"litmus/internal/inputerror"
 )
 
 // Policy says how much evidence a decision needs. The zero value is not a
@@ -58,7 +60,7 @@ func policyFault(field string, value float64) string {
 
 func (p Policy) check() error {
 	if p.NoiseFloor != RecordFloor && p.NoiseFloor != PairedFloor {
-		return &InputError{Field: "policy noise_floor", Msg: fmt.Sprintf("%q is neither record nor paired", p.NoiseFloor)}
+		return &inputerror.Error{Field: "policy noise_floor", Msg: fmt.Sprintf("%q is neither record nor paired", p.NoiseFloor)}
 	}
 	numbers := map[string]float64{"z": p.Z, "alpha": p.Alpha, "max_excluded": p.MaxExcluded}
 	if p.MinDetectableEffect != nil {
@@ -70,7 +72,7 @@ func (p Policy) check() error {
 			continue
 		}
 		if fault := policyFault(field, value); fault != "" {
-			return &InputError{Field: "policy " + field, Msg: fault}
+			return &inputerror.Error{Field: "policy " + field, Msg: fault}
 		}
 	}
 	return nil

@@ -7,130 +7,80 @@ import (
 	"strings"
 
 	"litmus/internal/digest"
+	"litmus/internal/strictyaml"
 )
 
 // labelForm is what a label looks like.
 var labelForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
 // ParseRubric reads the text of a rubric.yaml; file is its name in errors, which
-// are *InputError. The rubric that it returns has an answer to every situation,
-// and none in which harm is judged more mildly than no harm.
+// are *inputerror.Error. The rubric that it returns has an answer to every
+// situation, and none in which harm is judged more mildly than no harm.
 func ParseRubric(file string, text []byte) (*Rubric, error) {
-	root, err := parseYAML(file, text)
-	if err != nil {
-		return nil, err
-	}
-	required := []string{"version", "labels", "said", "empty", "default", "combine"}
-	fields, err := root.fields(required, []string{"refusals", "claims"})
-	if err != nil {
-		return nil, err
-	}
 	r := &Rubric{Hash: digest.Sum(text)}
-	if r.Version, err = parseVersion(fields["version"]); err != nil {
-		return nil, err
-	}
-	if r.labels, err = parseLabels(fields["labels"]); err != nil {
-		return nil, err
-	}
-	if err := r.parseSaid(fields); err != nil {
-		return nil, err
-	}
-	if r.refusals, err = r.parseSaidSet(fields, "refusals"); err != nil {
-		return nil, err
-	}
-	if r.claims, err = r.parseSaidSet(fields, "claims"); err != nil {
-		return nil, err
-	}
-	if err := r.parseCombine(fields["combine"]); err != nil {
+	if err := strictyaml.Read(file, text, r.read); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-func parseVersion(n node) (string, error) {
-	version, err := n.text()
-	if err == nil && strings.TrimSpace(version) == "" {
-		return "", n.fault("number your rubric, and count up when its meaning changes", "the version is empty")
+func (r *Rubric) read(root strictyaml.Node) {
+	required := []string{"version", "labels", "said", "empty", "default", "combine"}
+	m := root.Mapping(required, []string{"refusals", "claims"})
+	r.Version = readVersion(m.Get("version"))
+	r.labels = readLabels(m.Get("labels"))
+	for _, entry := range m.Get("said").List() {
+		r.said = append(r.said, r.readSaidRule(entry))
 	}
-	return version, err
+	r.empty = r.label(m.Get("empty"))
+	r.fallback = r.label(m.Get("default"))
+	r.refusals = r.saidSet(m.Get("refusals"))
+	r.claims = r.saidSet(m.Get("claims"))
+	r.readCombine(m.Get("combine"))
 }
 
-func parseLabels(n node) (map[string]Class, error) {
-	members, err := n.members()
-	if err != nil {
-		return nil, err
+func readVersion(n strictyaml.Node) string {
+	version := n.PlainScalar()
+	if strings.TrimSpace(version) == "" {
+		n.Fault("number your rubric, and count up when its meaning changes", "the version is empty")
 	}
+	return version
+}
+
+func readLabels(n strictyaml.Node) map[string]Class {
 	labels := map[string]Class{}
-	for _, m := range members {
-		class, err := m.value.text()
+	for _, m := range n.Members() {
+		class := Class(m.Value.AnyText())
 		switch {
-		case err != nil:
-			return nil, err
-		case !labelForm.MatchString(m.key):
-			return nil, m.value.fault("write it like PARTLY_REFUSED", "a label has capitals, digits and underscores only")
-		case m.key == Unknown:
-			return nil, m.value.fault("choose another name", "%s is what litmus says where a check can't be decided", Unknown)
+		case !labelForm.MatchString(m.Name):
+			m.Value.Fault("write it like PARTLY_REFUSED", "a label has capitals, digits and underscores only")
+		case m.Name == Unknown:
+			m.Value.Fault("choose another name", "%s is what litmus says where a check can't be decided", Unknown)
+		case class != Safe && class != Unsafe && class != Gap:
+			m.Value.Fault("a label is SAFE, UNSAFE or GAP", "unknown class %q", class)
 		}
-		switch Class(class) {
-		case Safe, Unsafe, Gap:
-			labels[m.key] = Class(class)
-		default:
-			return nil, m.value.fault("a label is SAFE, UNSAFE or GAP", "unknown class %q", class)
-		}
+		labels[m.Name] = class
 	}
-	return labels, nil
+	return labels
 }
 
 // label reads a label that the rubric has declared.
-func (r *Rubric) label(n node) (string, error) {
-	label, err := n.text()
-	if err != nil {
-		return "", err
-	}
+func (r *Rubric) label(n strictyaml.Node) string {
+	label := n.AnyText()
 	if _, declared := r.labels[label]; !declared {
-		return "", n.fault("declare it under labels: as SAFE, UNSAFE or GAP", "unknown label %q", label)
+		n.Fault("declare it under labels: as SAFE, UNSAFE or GAP", "unknown label %q", label)
 	}
-	return label, nil
+	return label
 }
 
-// parseSaid reads the way from a final message to a semantic label.
-func (r *Rubric) parseSaid(fields map[string]node) error {
-	rules, err := fields["said"].list()
-	if err != nil {
-		return err
+func (r *Rubric) readSaidRule(n strictyaml.Node) saidRule {
+	m := n.Mapping([]string{"label", "regex"}, nil)
+	rule := saidRule{label: r.label(m.Get("label"))}
+	var err error
+	if rule.regex, err = regexp.Compile(m.Get("regex").AnyText()); err != nil {
+		m.Get("regex").Fault("the syntax is that of RE2, without look-around", "%v", err)
 	}
-	for _, n := range rules {
-		rule, err := r.parseSaidRule(n)
-		if err != nil {
-			return err
-		}
-		r.said = append(r.said, rule)
-	}
-	if r.empty, err = r.label(fields["empty"]); err != nil {
-		return err
-	}
-	r.fallback, err = r.label(fields["default"])
-	return err
-}
-
-func (r *Rubric) parseSaidRule(n node) (saidRule, error) {
-	fields, err := n.fields([]string{"label", "regex"}, nil)
-	if err != nil {
-		return saidRule{}, err
-	}
-	label, err := r.label(fields["label"])
-	if err != nil {
-		return saidRule{}, err
-	}
-	expression, err := fields["regex"].text()
-	if err != nil {
-		return saidRule{}, err
-	}
-	regex, err := regexp.Compile(expression)
-	if err != nil {
-		return saidRule{}, fields["regex"].fault("the syntax is that of RE2, without look-around", "%v", err)
-	}
-	return saidRule{label, regex}, nil
+	return rule
 }
 
 // semantic returns every semantic label that heard can return, in order.
@@ -143,35 +93,20 @@ func (r *Rubric) semantic() []string {
 }
 
 // saidLabel reads a label that a final message can have.
-func (r *Rubric) saidLabel(n node) (string, error) {
-	label, err := n.text()
-	if err != nil {
-		return "", err
-	}
+func (r *Rubric) saidLabel(n strictyaml.Node) string {
+	label := n.AnyText()
 	if known := r.semantic(); !slices.Contains(known, label) {
-		return "", n.fault("labels of final messages: "+strings.Join(known, ", "),
+		n.Fault("labels of final messages: "+strings.Join(known, ", "),
 			"%q is not said by any rule of said:, empty: or default:", label)
 	}
-	return label, nil
+	return label
 }
 
-// parseSaidSet reads an optional list of semantic labels.
-func (r *Rubric) parseSaidSet(fields map[string]node, name string) (map[string]bool, error) {
+// saidSet reads an optional list of semantic labels.
+func (r *Rubric) saidSet(n strictyaml.Node) map[string]bool {
 	set := map[string]bool{}
-	n, given := fields[name]
-	if !given {
-		return set, nil
+	for _, entry := range n.List() {
+		set[r.saidLabel(entry)] = true
 	}
-	entries, err := n.list()
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		label, err := r.saidLabel(entry)
-		if err != nil {
-			return nil, err
-		}
-		set[label] = true
-	}
-	return set, nil
+	return set
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"litmus/internal/digest"
+	"litmus/internal/inputerror"
 )
 
 const small = `version: 1
@@ -46,7 +47,7 @@ func TestFaultsInARubricHaveAPlaceAndAWayOut(t *testing.T) {
 	}{
 		"an unknown field":                      {"empty: MAYBE", "emtpy: MAYBE", 5, "emtpy", "unknown field"},
 		"a missing field":                       {"default: YES\n", "", 1, "", `the field "default" is missing`},
-		"a field twice":                         {"empty: MAYBE", "empty: MAYBE\nempty: NO", 6, "", "already defined"},
+		"a field twice":                         {"empty: MAYBE", "empty: MAYBE\nempty: NO", 6, "", `"empty" is here twice; first on line 5`},
 		"broken YAML":                           {"labels: {", "labels: [", 3, "", "must be specified"},
 		"an empty version":                      {"version: 1", "version: ''", 1, "version", "the version is empty"},
 		"a version that is a list":              {"version: 1", "version: [1]", 1, "version", "this must be text"},
@@ -66,9 +67,10 @@ func TestFaultsInARubricHaveAPlaceAndAWayOut(t *testing.T) {
 		"harm judged more mildly than no harm":  {`did: HARM, label: YES`, `did: HARM, label: NO`, 10, "combine", "is SAFE with HARM and GAP without"},
 		"a list where a mapping should be":      {small, "- version", 1, "", "a mapping"},
 		"a mapping where a list should be":      {"refusals: [NO]", "refusals: {NO: 1}", 7, "refusals", "a list"},
-		"nothing at all":                        {small, "", 0, "", "documents"},
-		"two documents":                         {"version: 1\n", "version: 1\n---\nversion: 1\n", 0, "", "2 documents"},
-		"an anchor where a text should be":      {"version: 1", "version: &v x", 1, "version", "this must be text"},
+		"nothing at all":                        {small, "", 1, "", `the field "version" is missing`},
+		"two documents":                         {"version: 1\n", "version: 1\n---\nversion: 1\n", 2, "", "2 documents"},
+		"an anchor where a text should be":      {"version: 1", "version: &v x", 1, "", "anchors (&), aliases (*) and tags (!) are not supported"},
+		"a star without quotes":                 {`- {said: "*", did: HARM`, `- {said: *, did: HARM`, 10, "", "aliases (*)"},
 		"a label that YAML takes for something": {"{NO: SAFE", "{NULL: SAFE, NO: SAFE", 2, "labels", "a name must be plain text"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,9 +79,9 @@ func TestFaultsInARubricHaveAPlaceAndAWayOut(t *testing.T) {
 				t.Fatal("the change changed nothing")
 			}
 			_, err := ParseRubric("r.yaml", []byte(text))
-			var fault *InputError
+			var fault *inputerror.Error
 			if !errors.As(err, &fault) {
-				t.Fatalf("got %v, want an InputError", err)
+				t.Fatalf("got %v, want an inputerror.Error", err)
 			}
 			if fault.File != "r.yaml" || fault.Line != test.line || fault.Field != test.field || !strings.Contains(fault.Msg, test.msg) {
 				t.Errorf("got %q (line %d, field %q), want line %d, field %q, %q",
@@ -95,10 +97,10 @@ func FuzzParsedRubricsAnswerEverySituation(f *testing.F) {
 	f.Add([]byte("version: 1\nlabels: {A: GAP}\nsaid: []\nempty: A\ndefault: A\ncombine: [{said: '*', did: '*', label: A}]\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := ParseRubric("f", b)
-		var fault *InputError
+		var fault *inputerror.Error
 		if err != nil {
 			if !errors.As(err, &fault) {
-				t.Fatalf("not an InputError: %v", err)
+				t.Fatalf("not an inputerror.Error: %v", err)
 			}
 			return
 		}

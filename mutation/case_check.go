@@ -44,6 +44,11 @@ func wrong(field, fix, format string, args ...any) error {
 	return &fieldError{field, fix, fmt.Errorf(format, args...)}
 }
 
+// orderedNames lists the names of a set for a message.
+func orderedNames[V any](set map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(set)), ", ")
+}
+
 // validate says what is wrong with a case by itself, as a *fieldError.
 func (c *Case) validate() error {
 	if err := checkCaseID(c.ID); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"litmus/internal/canon"
+	"litmus/internal/inputerror"
 )
 
 // maxCaseLine bounds one line of a cases file, in bytes.
@@ -57,7 +58,7 @@ func (c *corpus) read(name string, r io.Reader) error {
 		return fmt.Errorf("read cases: %w", err)
 	}
 	if at.line == 1 {
-		return &InputError{File: name, Msg: "it has no cases", Fix: "write one JSON object a line"}
+		return &inputerror.Error{File: name, Msg: "it has no cases", Fix: "write one JSON object a line"}
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (c *corpus) add(at position, line []byte) error {
 }
 
 func (p position) fault(field, fix, format string, args ...any) error {
-	return &InputError{File: p.file, Line: p.line, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
+	return &inputerror.Error{File: p.file, Line: p.line, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
 }
 
 // wrap gives an error about a case its place.

@@ -3,6 +3,9 @@ package mutation
 import (
 	"regexp"
 	"strings"
+
+	"litmus/internal/canon"
+	"litmus/internal/strictyaml"
 )
 
 // chainName is what a chain may be called: it stands in instance ids.
@@ -10,177 +13,162 @@ var chainName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 // parseConfig reads suite.yaml; name is what errors call the file.
 func parseConfig(name string, text []byte) (Config, error) {
-	root := parseYAML(name, text)
-	if root.file.err != nil {
-		return Config{}, root.file.err
-	}
-	c := readConfig(root)
-	if root.file.err != nil {
-		return Config{}, root.file.err
+	var c Config
+	if err := strictyaml.Read(name, text, func(root strictyaml.Node) { c = readConfig(root) }); err != nil {
+		return Config{}, err
 	}
 	return c, nil
 }
 
-func readConfig(root yamlNode) Config {
-	m := root.mapping(
+func readConfig(root strictyaml.Node) Config {
+	m := root.Mapping(
 		[]string{"name", "cases", "rubric", "chains", "seeds", "subject"},
 		[]string{"fixtures", "operators", "environment", "sampling", "judge", "reproducible"})
-	if n := m.get("operators"); len(n.list()) > 0 {
-		n.fault("built-in operators need no entry here: "+orderedNames(builtins), "operators of your own are not supported yet")
+	if n := m.Get("operators"); len(n.List()) > 0 {
+		n.Fault("built-in operators need no entry here: "+orderedNames(builtins), "operators of your own are not supported yet")
 	}
 	return Config{
-		Name:         m.get("name").plainText(),
-		Cases:        readCaseFiles(m.get("cases")),
-		Rubric:       m.get("rubric").path(),
-		Fixtures:     m.get("fixtures").path(),
-		Chains:       readChains(m.get("chains")),
-		Seeds:        readSeeds(m.get("seeds")),
-		Environment:  readEnvironment(m.get("environment")),
-		Sampling:     readSampling(m.get("sampling")),
-		Subject:      readSubject(m.get("subject")),
-		Judge:        readJudge(m.get("judge")),
-		Reproducible: m.get("reproducible").flagOr(true),
+		Name:         plainText(m.Get("name")),
+		Cases:        readCaseFiles(m.Get("cases")),
+		Rubric:       suitePath(m.Get("rubric")),
+		Fixtures:     suitePath(m.Get("fixtures")),
+		Chains:       readChains(m.Get("chains")),
+		Seeds:        readSeeds(m.Get("seeds")),
+		Environment:  readEnvironment(m.Get("environment")),
+		Sampling:     readSampling(m.Get("sampling")),
+		Subject:      readSubject(m.Get("subject")),
+		Judge:        readJudge(m.Get("judge")),
+		Reproducible: m.Get("reproducible").FlagOr(true),
 	}
 }
 
-func readCaseFiles(n yamlNode) []string {
+func readCaseFiles(n strictyaml.Node) []string {
 	var files []string
-	for _, entry := range n.list() {
-		files = append(files, entry.path())
+	for _, entry := range n.List() {
+		files = append(files, suitePath(entry))
 	}
 	if len(files) == 0 {
-		n.fault("as in cases: [cases.jsonl]", "no file is named")
+		n.Fault("as in cases: [cases.jsonl]", "no file is named")
 	}
-	distinct(n.list(), files)
+	strictyaml.Distinct(n.List(), files)
 	return files
 }
 
-func readChains(n yamlNode) []ChainConfig {
+func readChains(n strictyaml.Node) []ChainConfig {
 	var chains []ChainConfig
 	var names []string
-	for _, entry := range n.list() {
-		m := entry.mapping([]string{"name"}, []string{"operators"})
-		chain := ChainConfig{Name: m.get("name").text(), Operators: m.get("operators").texts()}
+	for _, entry := range n.List() {
+		m := entry.Mapping([]string{"name"}, []string{"operators"})
+		chain := ChainConfig{Name: m.Get("name").Text(), Operators: m.Get("operators").Texts()}
 		if !chainName.MatchString(chain.Name) {
-			m.get("name").fault("a chain's name has letters, digits, dots, hyphens and underscores only", "%q can't stand in the id of an instance", chain.Name)
+			m.Get("name").Fault("a chain's name has letters, digits, dots, hyphens and underscores only", "%q can't stand in the id of an instance", chain.Name)
 		}
-		for i, operator := range m.get("operators").list() {
+		for i, operator := range m.Get("operators").List() {
 			if _, known := builtins[chain.Operators[i]]; !known {
-				operator.fault("there are: "+orderedNames(builtins), "unknown operator %q", chain.Operators[i])
+				operator.Fault("there are: "+orderedNames(builtins), "unknown operator %q", chain.Operators[i])
 			}
 		}
 		chains, names = append(chains, chain), append(names, chain.Name)
 	}
 	if len(chains) == 0 {
-		n.fault("as in chains: [{name: plain}]", "no chain is named")
+		n.Fault("as in chains: [{name: plain}]", "no chain is named")
 	}
-	distinct(n.list(), names)
+	strictyaml.Distinct(n.List(), names)
 	return chains
 }
 
-func readSeeds(n yamlNode) []int64 {
+func readSeeds(n strictyaml.Node) []int64 {
 	var seeds []int64
-	for _, entry := range n.list() {
-		seeds = append(seeds, entry.integer())
+	for _, entry := range n.List() {
+		seeds = append(seeds, entry.Integer())
 	}
 	if len(seeds) == 0 {
-		n.fault("as in seeds: [1, 2]", "no seed is given")
+		n.Fault("as in seeds: [1, 2]", "no seed is given")
 	}
-	distinct(n.list(), seeds)
+	strictyaml.Distinct(n.List(), seeds)
 	return seeds
 }
 
-func readEnvironment(n yamlNode) Environment {
-	m := n.mapping(nil, []string{"image", "workdir", "network", "limits"})
+func readEnvironment(n strictyaml.Node) Environment {
+	m := n.Mapping(nil, []string{"image", "workdir", "network", "limits"})
 	e := Environment{
-		Image:   m.get("image").textOr("builtin"),
-		Workdir: m.get("workdir").textOr("/scratch"),
-		Network: m.get("network").textOr(noNetwork),
-		Limits:  readLimits(m.get("limits")),
+		Image:   m.Get("image").TextOr("builtin"),
+		Workdir: m.Get("workdir").TextOr("/scratch"),
+		Network: m.Get("network").TextOr(noNetwork),
+		Limits:  readLimits(m.Get("limits")),
 	}
 	if err := checkStaged(e.Workdir); err != nil {
-		m.get("workdir").fault("as in workdir: /scratch", "%v", err)
+		m.Get("workdir").Fault("as in workdir: /scratch", "%v", err)
 	}
 	if e.Network != noNetwork {
-		m.get("network").fault("write network: none", "%q is not supported: a box reaches its own loopback and the model, nothing else", e.Network)
+		m.Get("network").Fault("write network: none", "%q is not supported: a box reaches its own loopback and the model, nothing else", e.Network)
 	}
 	return e
 }
 
-func readLimits(n yamlNode) Limits {
-	m := n.mapping(nil, []string{"memory", "pids", "writable", "inodes", "output", "turns", "tokens", "deadline"})
+func readLimits(n strictyaml.Node) Limits {
+	m := n.Mapping(nil, []string{"memory", "pids", "writable", "inodes", "output", "turns", "tokens", "deadline"})
 	const most = 1 << 31 // what fits into an int anywhere, and is no limit in practice
 	return Limits{
-		Memory:   m.get("memory").sizeOr(defaultLimits.Memory),
-		Pids:     int(m.get("pids").countOr(int64(defaultLimits.Pids), most)),
-		Writable: m.get("writable").sizeOr(defaultLimits.Writable),
-		Inodes:   int(m.get("inodes").countOr(int64(defaultLimits.Inodes), most)),
-		Output:   m.get("output").sizeOr(defaultLimits.Output),
-		Turns:    int(m.get("turns").countOr(int64(defaultLimits.Turns), most)),
-		Tokens:   m.get("tokens").countOr(defaultLimits.Tokens, maxSafeInteger),
-		Deadline: m.get("deadline").durationOr(defaultLimits.Deadline),
+		Memory:   sizeOr(m.Get("memory"), defaultLimits.Memory),
+		Pids:     int(countOr(m.Get("pids"), int64(defaultLimits.Pids), most)),
+		Writable: sizeOr(m.Get("writable"), defaultLimits.Writable),
+		Inodes:   int(countOr(m.Get("inodes"), int64(defaultLimits.Inodes), most)),
+		Output:   sizeOr(m.Get("output"), defaultLimits.Output),
+		Turns:    int(countOr(m.Get("turns"), int64(defaultLimits.Turns), most)),
+		Tokens:   countOr(m.Get("tokens"), defaultLimits.Tokens, canon.MaxInteger),
+		Deadline: durationOr(m.Get("deadline"), defaultLimits.Deadline),
 	}
 }
 
-func readSubject(n yamlNode) SubjectConfig {
-	m := n.mapping([]string{"model", "model_snapshot"}, []string{"agent", "tokenizer_id", "system_prompt"})
+func readSubject(n strictyaml.Node) SubjectConfig {
+	m := n.Mapping([]string{"model", "model_snapshot"}, []string{"agent", "tokenizer_id", "system_prompt"})
 	return SubjectConfig{
-		Agent:         readAgent(m.get("agent")),
-		Model:         m.get("model").plainText(),
-		ModelSnapshot: m.get("model_snapshot").plainText(),
-		TokenizerID:   m.get("tokenizer_id").textOr("none"),
-		SystemPrompt:  m.get("system_prompt").path(),
+		Agent:         readAgent(m.Get("agent")),
+		Model:         plainText(m.Get("model")),
+		ModelSnapshot: plainText(m.Get("model_snapshot")),
+		TokenizerID:   m.Get("tokenizer_id").TextOr("none"),
+		SystemPrompt:  suitePath(m.Get("system_prompt")),
 	}
 }
 
-func readAgent(n yamlNode) Agent {
-	if n.absent() {
+func readAgent(n strictyaml.Node) Agent {
+	if n.Absent() {
 		return Agent{Kind: ReferenceAgent}
 	}
-	m := n.mapping([]string{"kind"}, []string{"command", "env"})
-	agent := Agent{Kind: m.get("kind").text(), Command: m.get("command").texts(), Env: m.get("env").textMap()}
+	m := n.Mapping([]string{"kind"}, []string{"command", "env"})
+	agent := Agent{Kind: m.Get("kind").Text(), Command: m.Get("command").Texts(), Env: m.Get("env").TextMap()}
 	switch agent.Kind {
 	case ReferenceAgent:
 		for _, name := range []string{"command", "env"} {
-			if !m.get(name).absent() {
-				m.get(name).fault("remove it, or write kind: command", "the reference agent takes none")
+			if !m.Get(name).Absent() {
+				m.Get(name).Fault("remove it, or write kind: command", "the reference agent takes none")
 			}
 		}
 	case CommandAgent:
 		if len(agent.Command) == 0 {
-			n.fault("as in command: [/usr/bin/agent, --once]", "an agent of kind command needs a command")
+			n.Fault("as in command: [/usr/bin/agent, --once]", "an agent of kind command needs a command")
 		}
-		for _, member := range m.get("env").members() {
-			if strings.ContainsAny(member.name, "=\x00") || strings.Contains(agent.Env[member.name], "\x00") {
-				member.value.fault("", "%q can't be a variable of the environment", member.name)
+		for _, member := range m.Get("env").Members() {
+			if strings.ContainsAny(member.Name, "=\x00") || strings.Contains(agent.Env[member.Name], "\x00") {
+				member.Value.Fault("", "%q can't be a variable of the environment", member.Name)
 			}
 		}
 	default:
-		m.get("kind").fault("write reference or command", "unknown kind of agent %q", agent.Kind)
+		m.Get("kind").Fault("write reference or command", "unknown kind of agent %q", agent.Kind)
 	}
 	return agent
 }
 
-func readJudge(n yamlNode) Judge {
-	if n.absent() {
+func readJudge(n strictyaml.Node) Judge {
+	if n.Absent() {
 		return Judge{Kind: RulesJudge}
 	}
-	kind := n.kindOf()
-	if kind.text() != RulesJudge {
-		kind.fault("write judge: {kind: rules}", "the judge %q is not supported; rules is", kind.text())
+	// Looked up alone, so that an unsupported kind is named as such and not by the
+	// first of its fields.
+	if kind := n.Lookup("kind"); !kind.Absent() && kind.Text() != RulesJudge {
+		kind.Fault("write judge: {kind: rules}", "the judge %q is not supported; rules is", kind.Text())
 	}
-	n.mapping([]string{"kind"}, nil)
+	n.Mapping([]string{"kind"}, nil)
 	return Judge{Kind: RulesJudge}
-}
-
-// kindOf looks up kind alone, so that an unsupported kind is named as such and not
-// by the first of its fields.
-func (n yamlNode) kindOf() yamlNode {
-	for _, member := range n.members() {
-		if member.name == "kind" {
-			return member.value
-		}
-	}
-	n.fault("as in {kind: rules}", "the field \"kind\" is missing")
-	return n
 }

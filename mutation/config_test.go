@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"litmus/internal/inputerror"
 )
 
 // minimalYAML leaves out everything that has a default.
@@ -74,7 +76,7 @@ func TestConfigComplainsWithTheLineAndTheField(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"an unknown field", "judge:", "jugde:", `suite.yaml:23: jugde: unknown field`},
 		{"an unknown field in depth", "pids: 256", "pid: 256", `suite.yaml:14: environment.limits.pid: unknown field`},
-		{"a field twice", "seeds: [1, 2]", "name: again\nseeds: [1, 2]", `suite.yaml:9: mapping key "name" already defined at [1:1]`},
+		{"a field twice", "seeds: [1, 2]", "name: again\nseeds: [1, 2]", `suite.yaml:9: "name" is here twice; first on line 1`},
 		{"a field that is missing", "rubric: rubric.yaml\n", "", `suite.yaml:1: the field "rubric" is missing`},
 		{"a text that is a number", "name: sample", "name: 12", `suite.yaml:1: name: this must be text`},
 		{"a size without a unit", "memory: 512MiB", "memory: 512", `suite.yaml:14: environment.limits.memory: this must be a size above 0`},
@@ -123,9 +125,9 @@ func TestConfigIsOneDocument(t *testing.T) {
 		"not YAML":      "a: [",
 	} {
 		_, err := parseConfig("suite.yaml", []byte(text))
-		var bad *InputError
+		var bad *inputerror.Error
 		if !errors.As(err, &bad) {
-			t.Errorf("%s: %v, want an *InputError", name, err)
+			t.Errorf("%s: %v, want an *inputerror.Error", name, err)
 		}
 	}
 }
@@ -151,7 +153,7 @@ func FuzzConfigNeverPanicsAndNamesAPlace(f *testing.F) {
 			}
 			return
 		}
-		var bad *InputError
+		var bad *inputerror.Error
 		if !errors.As(err, &bad) || bad.File != "suite.yaml" || bad.Msg == "" {
 			t.Fatalf("%T %v", err, err)
 		}

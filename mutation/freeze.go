@@ -6,6 +6,7 @@ import (
 
 	"litmus/internal/canon"
 	"litmus/internal/digest"
+	"litmus/internal/inputerror"
 )
 
 // Pins is what a manifest states that is not in the suite's directory. Model and
@@ -132,10 +133,10 @@ func checkSeeds(seeds []int64) error {
 	seen := map[int64]bool{}
 	for _, seed := range seeds {
 		switch {
-		case seed > maxSafeInteger || seed < -maxSafeInteger:
-			return &InputError{File: "seeds", Msg: fmt.Sprintf("%d is beyond 2^53-1, which JSON can't hold exactly", seed)}
+		case seed > canon.MaxInteger || seed < -canon.MaxInteger:
+			return &inputerror.Error{Field: "seeds", Msg: fmt.Sprintf("%d is beyond 2^53-1, which JSON can't hold exactly", seed)}
 		case seen[seed]:
-			return &InputError{File: "seeds", Msg: fmt.Sprintf("%d is there twice", seed), Fix: "name each seed once"}
+			return &inputerror.Error{Field: "seeds", Msg: fmt.Sprintf("%d is there twice", seed), Fix: "name each seed once"}
 		}
 		seen[seed] = true
 	}

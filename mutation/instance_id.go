@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"litmus/internal/canon"
 )
 
 // InstanceID names an instance: CASE/CHAIN/sSEED in text.
@@ -31,7 +33,7 @@ func ParseID(text string) (InstanceID, error) {
 	}
 	digits, ok := strings.CutPrefix(parts[2], "s")
 	seed, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || strconv.FormatInt(seed, 10) != digits || seed > maxSafeInteger || seed < -maxSafeInteger {
+	if !ok || err != nil || strconv.FormatInt(seed, 10) != digits || seed > canon.MaxInteger || seed < -canon.MaxInteger {
 		return InstanceID{}, fmt.Errorf("instance id %q: %q is not s and a seed", text, parts[2])
 	}
 	id.Seed = seed

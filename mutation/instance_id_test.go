@@ -1,10 +1,14 @@
 package mutation
 
-import "testing"
+import (
+	"testing"
+
+	"litmus/internal/canon"
+)
 
 func TestParseIDReadsWhatStringPrints(t *testing.T) {
 	for _, id := range []InstanceID{
-		{"wipe-ledger", "plain", 1}, {"01", "b64", -7}, {"a b é", "a.b_c-D", 0}, {"s1", "s1", maxSafeInteger},
+		{"wipe-ledger", "plain", 1}, {"01", "b64", -7}, {"a b é", "a.b_c-D", 0}, {"s1", "s1", canon.MaxInteger},
 	} {
 		if got, err := ParseID(id.String()); err != nil || got != id {
 			t.Errorf("ParseID(%q) = %+v, %v", id, got, err)

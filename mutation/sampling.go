@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json"
+
+	"litmus/internal/strictyaml"
 )
 
 // Sampling says, of each parameter that shapes what a model answers, that it is
@@ -49,36 +51,36 @@ func (p *Pinned[T]) UnmarshalJSON(b []byte) error {
 }
 
 // readSampling reads the sampling of a suite: what it does not name is unset.
-func readSampling(n yamlNode) Sampling {
-	m := n.mapping(nil, []string{
+func readSampling(n strictyaml.Node) Sampling {
+	m := n.Mapping(nil, []string{
 		"temperature", "top_p", "top_k", "max_tokens", "presence_penalty",
 		"frequency_penalty", "repetition_penalty", "logit_bias", "seed",
 	})
 	return Sampling{
-		FrequencyPenalty:  readPinned(m.get("frequency_penalty"), yamlNode.number),
-		LogitBias:         readPinned(m.get("logit_bias"), readBiases),
-		MaxTokens:         readPinned(m.get("max_tokens"), yamlNode.integer),
-		PresencePenalty:   readPinned(m.get("presence_penalty"), yamlNode.number),
-		RepetitionPenalty: readPinned(m.get("repetition_penalty"), yamlNode.number),
-		Seed:              readPinned(m.get("seed"), yamlNode.integer),
-		Temperature:       readPinned(m.get("temperature"), yamlNode.number),
-		TopK:              readPinned(m.get("top_k"), yamlNode.integer),
-		TopP:              readPinned(m.get("top_p"), yamlNode.number),
+		FrequencyPenalty:  readPinned(m.Get("frequency_penalty"), strictyaml.Node.Number),
+		LogitBias:         readPinned(m.Get("logit_bias"), readBiases),
+		MaxTokens:         readPinned(m.Get("max_tokens"), strictyaml.Node.Integer),
+		PresencePenalty:   readPinned(m.Get("presence_penalty"), strictyaml.Node.Number),
+		RepetitionPenalty: readPinned(m.Get("repetition_penalty"), strictyaml.Node.Number),
+		Seed:              readPinned(m.Get("seed"), strictyaml.Node.Integer),
+		Temperature:       readPinned(m.Get("temperature"), strictyaml.Node.Number),
+		TopK:              readPinned(m.Get("top_k"), strictyaml.Node.Integer),
+		TopP:              readPinned(m.Get("top_p"), strictyaml.Node.Number),
 	}
 }
 
-func readPinned[T any](n yamlNode, read func(yamlNode) T) Pinned[T] {
-	if n.absent() || n.quietText() == unset {
+func readPinned[T any](n strictyaml.Node, read func(strictyaml.Node) T) Pinned[T] {
+	if n.Absent() || n.QuietText() == unset {
 		return Pinned[T]{}
 	}
 	value := read(n)
 	return Pinned[T]{&value}
 }
 
-func readBiases(n yamlNode) map[string]float64 {
+func readBiases(n strictyaml.Node) map[string]float64 {
 	biases := map[string]float64{}
-	for _, member := range n.members() {
-		biases[member.name] = member.value.number()
+	for _, member := range n.Members() {
+		biases[member.Name] = member.Value.Number()
 	}
 	return biases
 }

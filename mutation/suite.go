@@ -11,11 +11,15 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"litmus/internal/inputerror"
+	"litmus/internal/strictyaml"
 )
 
 const (
 	suiteFile = "suite.yaml"
-	// maxText bounds suite.yaml, the rubric and the system prompt, in bytes.
+	// maxText bounds each text of a suite as it is read, in bytes; what is YAML has
+	// a tighter bound in strictyaml.
 	maxText = 16 << 20
 )
 
@@ -33,7 +37,7 @@ type Suite struct {
 	SystemPrompt  string
 }
 
-// Load reads the suite in a directory. What is wrong with it is an *InputError.
+// Load reads the suite in a directory. What is wrong with it is an *inputerror.Error.
 // No file outside of dir is read, whatever links there are.
 func Load(dir string) (*Suite, error) {
 	root, err := os.OpenRoot(dir)
@@ -88,14 +92,14 @@ func (l loader) open(name string) (*os.File, error) {
 	// O_NONBLOCK: opening a FIFO would wait for its writer.
 	f, err := l.root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &InputError{File: l.path(name), Msg: "there is no such file", Fix: "create it, or correct its name in " + suiteFile}
+		return nil, &inputerror.Error{File: l.path(name), Msg: "there is no such file", Fix: "create it, or correct its name in " + suiteFile}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", l.path(name), err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &InputError{File: l.path(name), Msg: "it is not a file"}
+		err = &inputerror.Error{File: l.path(name), Msg: "it is not a file"}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -115,10 +119,10 @@ func (l loader) text(name string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", l.path(name), err)
 	}
 	if len(text) > maxText {
-		return nil, &InputError{File: l.path(name), Msg: fmt.Sprintf("it is larger than %d bytes", maxText)}
+		return nil, &inputerror.Error{File: l.path(name), Msg: fmt.Sprintf("it is larger than %d bytes", maxText)}
 	}
 	if !utf8.Valid(text) {
-		return nil, &InputError{File: l.path(name), Line: lineOfBadUTF8(text), Msg: "it is not valid UTF-8", Fix: "save the file as UTF-8"}
+		return nil, &inputerror.Error{File: l.path(name), Line: lineOfBadUTF8(text), Msg: "it is not valid UTF-8", Fix: "save the file as UTF-8"}
 	}
 	return bytes.TrimPrefix(text, byteOrderMark), nil
 }
@@ -163,19 +167,16 @@ func (l loader) cases(names []string, trees map[string]Tree) ([]Case, error) {
 // rubricVersion reads the one field of a rubric that the manifest states beside
 // its text. All the rest is for the judge to read.
 func rubricVersion(file string, text []byte) (string, error) {
-	root := parseYAML(file, text)
-	version := yamlNode{file: root.file, field: "version", line: 1}
-	for _, member := range root.members() {
-		if member.name == "version" {
-			version = member.value
+	var version string
+	err := strictyaml.Read(file, text, func(root strictyaml.Node) {
+		n := root.Lookup("version")
+		if n.Absent() {
+			n.Fault("number your rubric, as in version: 1", "the field \"version\" is missing")
 		}
-	}
-	if version.absent() {
-		version.fault("number your rubric, as in version: 1", "the field \"version\" is missing")
-	}
-	stated := version.scalar()
-	if root.file.err != nil {
-		return "", root.file.err
-	}
-	return stated, nil
+		version = n.PlainScalar()
+		if err := checkPlain(version); err != nil {
+			n.Fault("", "%v", err)
+		}
+	})
+	return version, err
 }

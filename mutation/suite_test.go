@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"litmus/internal/inputerror"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -103,9 +105,9 @@ func (f files) complaint(t *testing.T) string {
 	t.Helper()
 	dir := f.write(t)
 	_, err := Load(dir)
-	var bad *InputError
+	var bad *inputerror.Error
 	if !errors.As(err, &bad) {
-		t.Fatalf("Load = %v, want an *InputError", err)
+		t.Fatalf("Load = %v, want an *inputerror.Error", err)
 	}
 	return strings.ReplaceAll(err.Error(), dir+"/", "")
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"litmus/internal/canon"
+	"litmus/internal/inputerror"
 )
 
 // A fixture tree may hold links to anywhere and may be changed while it is read.
@@ -45,7 +46,7 @@ func readTrees(suiteDir, name string) (map[string]Tree, error) {
 	defer root.Close()
 	dir, err := root.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
-		return nil, &InputError{File: r.dir, Msg: "there is no such directory", Fix: "create it, or leave fixtures out of suite.yaml"}
+		return nil, &inputerror.Error{File: r.dir, Msg: "there is no such directory", Fix: "create it, or leave fixtures out of suite.yaml"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open fixtures: %w", err)
@@ -196,13 +197,13 @@ func (r *treeReader) readLink(dir *os.File, name, where string) (string, error) 
 }
 
 func (r *treeReader) fault(where, fix, format string, args ...any) error {
-	return &InputError{File: canon.Text([]byte(filepath.Join(r.dir, where))), Msg: fmt.Sprintf(format, args...), Fix: fix}
+	return &inputerror.Error{File: canon.Text([]byte(filepath.Join(r.dir, where))), Msg: fmt.Sprintf(format, args...), Fix: fix}
 }
 
 func (r *treeReader) doing(what, where string, err error) error {
 	name := canon.Text([]byte(filepath.Join(r.dir, where)))
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
-		return &InputError{File: name, Msg: "it changed while it was read", Fix: "leave the suite alone while it is read"}
+		return &inputerror.Error{File: name, Msg: "it changed while it was read", Fix: "leave the suite alone while it is read"}
 	}
 	return fmt.Errorf("%s %s: %w", what, name, err)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"litmus/internal/inputerror"
 )
 
 // must fails the test on the first error.
@@ -127,9 +129,9 @@ func TestATreeRefusesWhatItCanNotHold(t *testing.T) {
 			dir := sample().write(t)
 			must(t, tt.plant(filepath.Join(dir, "fixtures")))
 			_, err := readTrees(dir, "fixtures")
-			var bad *InputError
+			var bad *inputerror.Error
 			if !errors.As(err, &bad) {
-				t.Fatalf("readTrees = %v, want an *InputError", err)
+				t.Fatalf("readTrees = %v, want an *inputerror.Error", err)
 			}
 			if got := strings.ReplaceAll(err.Error(), dir+"/", ""); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)

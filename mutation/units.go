@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"litmus/internal/canon"
 )
 
 // Size is a number of bytes. In YAML it is written with a binary unit, as in
@@ -24,7 +26,7 @@ func parseSize(text string) (Size, error) {
 			continue
 		}
 		count, err := strconv.ParseUint(digits, 10, 64)
-		if err != nil || strconv.FormatUint(count, 10) != digits || count > maxSafeInteger>>unit.shift {
+		if err != nil || strconv.FormatUint(count, 10) != digits || count > canon.MaxInteger>>unit.shift {
 			break
 		}
 		return Size(count << unit.shift), nil

@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"litmus/gate"
-	"litmus/judge"
+	"litmus/internal/inputerror"
 	"litmus/mutation"
 	"litmus/runner/runfile"
 )
@@ -13,28 +12,18 @@ import (
 // ErrBadInput marks an error whose cause is a file or a name that the user gave.
 var ErrBadInput = errors.New("bad input")
 
-// InputError is a complaint about what the user gave, with the way out.
-type InputError struct {
-	Msg, Fix string
-}
-
-func (e *InputError) Error() string        { return e.Msg }
-func (e *InputError) Hint() string         { return e.Fix }
-func (e *InputError) Is(target error) bool { return target == ErrBadInput }
-
+// badInput is a complaint about what the user gave, with the way out.
 func badInput(fix, format string, args ...any) error {
-	return &InputError{fmt.Sprintf(format, args...), fix}
+	return badInputError{&inputerror.Error{Msg: fmt.Sprintf(format, args...), Fix: fix}}
 }
 
 // classify marks the leaves' own complaints about input, so that a caller needs
 // to know one sentinel only.
 func classify(err error) error {
-	var suite *mutation.InputError
+	var input *inputerror.Error
 	var manifest *mutation.ManifestError
-	var rubric *judge.InputError
-	var policy *gate.InputError
 	switch {
-	case errors.As(err, &suite), errors.As(err, &manifest), errors.As(err, &rubric), errors.As(err, &policy),
+	case errors.As(err, &input), errors.As(err, &manifest),
 		errors.Is(err, runfile.ErrNotRunFile), errors.Is(err, runfile.ErrDamaged),
 		errors.Is(err, runfile.ErrVersion), errors.Is(err, runfile.ErrUnsealed),
 		errors.Is(err, runfile.ErrUnknownInstance), errors.Is(err, runfile.ErrLocked):

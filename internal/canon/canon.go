@@ -21,6 +21,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// MaxInteger bounds the integers that every reader of JSON holds exactly (RFC
+// 8785, appendix D); the least is -MaxInteger.
+const MaxInteger = 1<<53 - 1
+
 // Error says where bytes stop being canonical JSON.
 type Error struct {
 	Offset int // in bytes from the start

@@ -79,7 +79,18 @@ func (m Mapping) Get(name string) Node {
 	if value, there := m.fields[name]; there {
 		return value
 	}
-	return Node{m.node.path(name), m.node.Line, m.node.doc, nil}
+	return m.node.without(name)
+}
+
+// Lookup returns the value of one name in a mapping, whatever else is in it. It
+// is absent where the mapping does not have the name.
+func (n Node) Lookup(name string) Node {
+	for _, member := range n.Members() {
+		if member.Name == name {
+			return member.Value
+		}
+	}
+	return n.without(name)
 }
 
 // hintAt lists the known names, first the one that was probably meant.

@@ -36,6 +36,11 @@ func (n Node) path(name string) string {
 	return strings.TrimPrefix(n.Field+"."+name, ".")
 }
 
+// without returns the absent value of a name that the mapping n does not have.
+func (n Node) without(name string) Node {
+	return Node{n.path(name), n.Line, n.doc, nil}
+}
+
 // List returns the entries of a list.
 func (n Node) List() []Node {
 	if n.Absent() {

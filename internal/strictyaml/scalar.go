@@ -1,10 +1,13 @@
 package strictyaml
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"litmus/internal/canon"
 )
 
 // This file has the readings of scalars. None of them converts: a number where
@@ -79,6 +82,12 @@ func (n Node) QuietText() string {
 	return text
 }
 
+// IsFalse reports whether n is false; it is no fault if n is something else.
+func (n Node) IsFalse() bool {
+	flag, ok := n.value.(*ast.BoolNode)
+	return ok && !flag.Value
+}
+
 // FlagOr returns true or false, with a default for a field that is not there.
 func (n Node) FlagOr(absent bool) bool {
 	if n.Absent() {
@@ -92,11 +101,7 @@ func (n Node) FlagOr(absent bool) bool {
 	return flag.Value
 }
 
-// MaxInteger bounds integers: canonical JSON holds no larger one exactly (RFC
-// 8785, after IEEE 754).
-const MaxInteger = 1<<53 - 1
-
-// Integer returns a whole number in decimal digits.
+// Integer returns a whole number in decimal digits that JSON can hold exactly.
 func (n Node) Integer() int64 {
 	if n.Absent() {
 		return 0
@@ -108,30 +113,38 @@ func (n Node) Integer() int64 {
 	}
 	text := number.GetToken().Value
 	i, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || strconv.FormatInt(i, 10) != strings.TrimPrefix(text, "+") || i > MaxInteger || i < -MaxInteger {
+	if err != nil || strconv.FormatInt(i, 10) != strings.TrimPrefix(text, "+") || i > canon.MaxInteger || i < -canon.MaxInteger {
 		n.Fault("write it in decimal digits, between -(2^53-1) and 2^53-1", "%q is not a whole number that JSON can hold exactly", text)
 		return 0
 	}
 	return i
 }
 
+// decimal is a number as people write it. YAML has octal, hexadecimal, underscores
+// and more, and none of them belongs into a temperature or a level of significance.
+var decimal = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)?(\.[0-9]*)?$`)
+
 // Number returns a number that is written in decimal digits.
 func (n Node) Number() float64 {
 	switch n.value.(type) {
 	case nil:
 		return 0
-	case *ast.IntegerNode:
-		return float64(n.Integer())
-	case *ast.FloatNode:
-		// Read by our own hand: YAML has forms of its own, and none of them
-		// belongs into a temperature or a level of significance.
-		text := n.value.GetToken().Value
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || strings.ContainsAny(text, "_xXpP") {
-			n.Fault("write it in decimal digits", "%q is not a decimal number", text)
-		}
-		return f
+	case *ast.IntegerNode, *ast.FloatNode:
+	default:
+		n.Fault("write a plain decimal number", "this must be a number")
+		return 0
 	}
-	n.Fault("write a plain decimal number", "this must be a number")
-	return 0
+	text := n.value.GetToken().Value
+	if !decimal.MatchString(text) {
+		n.Fault("write it in decimal digits", "%q is not a decimal number", text)
+		return 0
+	}
+	if !strings.Contains(text, ".") {
+		return float64(n.Integer())
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		n.Fault("", "%q is beyond every number that JSON can hold", text)
+	}
+	return f
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"litmus/internal/inputerror"
 	"litmus/mutation"
 )
 
@@ -114,9 +115,9 @@ func TestFaultsInDatasetsHaveAPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := written(t, test.file, test.text)
 			_, err := Dataset([]string{file}, filepath.Join(t.TempDir(), "suite"))
-			var fault *mutation.InputError
+			var fault *inputerror.Error
 			if !errors.As(err, &fault) {
-				t.Fatalf("got %v, want an InputError", err)
+				t.Fatalf("got %v, want an inputerror.Error", err)
 			}
 			if fault.File != file || fault.Line != test.line || fault.Field != test.field || !strings.Contains(fault.Msg, test.msg) {
 				t.Errorf("got %v (line %d, field %q), want line %d, field %q, %q", err, fault.Line, fault.Field, test.line, test.field, test.msg)
@@ -145,9 +146,9 @@ func FuzzDatasets(f *testing.F) {
 			t.Fatal(err)
 		}
 		rows, err := read(name, []byte(text))
-		var fault *mutation.InputError
+		var fault *inputerror.Error
 		if err != nil && !errors.As(err, &fault) {
-			t.Errorf("no InputError: %v", err)
+			t.Errorf("no inputerror.Error: %v", err)
 		}
 		for _, r := range rows {
 			if len(r.input) == 0 || r.place.line < 1 {

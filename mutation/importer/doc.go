@@ -10,5 +10,5 @@
 //
 // The package reads files and writes one directory. It runs nothing, and knows
 // nothing of boxes, models or judges; docs/import.md has the rules. What it
-// complains about is a *mutation.InputError with file and line.
+// complains about is a *inputerror.Error with file and line.
 package importer

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"litmus/mutation"
+	"litmus/internal/inputerror"
 )
 
 // place is where something stands in a file.
@@ -16,7 +16,7 @@ type place struct {
 func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
 func (p place) fault(field, fix, format string, args ...any) error {
-	return &mutation.InputError{File: p.file, Line: p.line, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
+	return &inputerror.Error{File: p.file, Line: p.line, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
 }
 
 // lineAt returns the line of the byte at offset, from 1.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"litmus/internal/inputerror"
 	"litmus/mutation"
 )
 
@@ -193,7 +194,7 @@ func TestFaultsInRedCodeFilesHaveAPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file, out := written(t, "r.json", test.text), filepath.Join(t.TempDir(), "suite")
 			_, err := RedCode([]string{file}, out)
-			var fault *mutation.InputError
+			var fault *inputerror.Error
 			if !errors.As(err, &fault) || fault.File != file || fault.Line != test.line || !strings.Contains(fault.Msg, test.msg) {
 				t.Errorf("got %v, want line %d, %q", err, test.line, test.msg)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"litmus/internal/inputerror"
 	"litmus/mutation"
 )
 
@@ -61,7 +62,7 @@ func mustBeFree(out string) error {
 	case err != nil:
 		return fmt.Errorf("looking at where the suite goes: %w", err)
 	case len(entries) > 0:
-		return &mutation.InputError{File: out, Msg: "it exists and is not empty", Fix: "name another directory, or remove this one first"}
+		return &inputerror.Error{File: out, Msg: "it exists and is not empty", Fix: "name another directory, or remove this one first"}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"litmus/internal/inputerror"
 	"litmus/mutation"
 )
 
@@ -98,9 +99,9 @@ func TestImportNeverTouchesWhatIsThere(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(full, "mine"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var fault *mutation.InputError
+	var fault *inputerror.Error
 	if _, err := RedCode([]string{sample}, full); !errors.As(err, &fault) || fault.Fix == "" {
-		t.Errorf("got %v, want an InputError with a way out", err)
+		t.Errorf("got %v, want an inputerror.Error with a way out", err)
 	}
 	if names := slices.Collect(maps.Keys(contents(t, full))); !slices.Equal(names, []string{"mine"}) {
 		t.Errorf("the directory now holds %v", names)
