@@ -125,6 +125,9 @@ func (e *Engine) close(clean bool) error {
 	}
 	if e.daemon != nil {
 		errs = append(errs, e.daemon.stop(ctx))
+		// A shim ends a little after its task; it must not outlive its daemon.
+		_, err := killShims(ctx, e.slot)
+		errs = append(errs, err)
 	}
 	err := errors.Join(errs...)
 	return errors.Join(err, e.slot.release(ctx, clean && err == nil))

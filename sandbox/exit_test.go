@@ -175,6 +175,26 @@ func TestACancelledBoxIsAnErrorAndLeavesNothing(t *testing.T) {
 	})
 }
 
+// A creation that was given up while containerd was at it once left its shim: in
+// the harnesses of others that is how pods leak.
+func TestABoxThatIsCancelledAtAnyMomentLeavesNothing(t *testing.T) {
+	onEveryDaemon(t, func(t *testing.T, b boxes) {
+		b.run(t, b.spec("true"))
+		before := b.traces(t)
+		for moment := time.Duration(0); moment < 160*time.Millisecond; moment += 8 * time.Millisecond {
+			ctx, cancel := context.WithTimeout(t.Context(), moment)
+			_, err := b.Run(ctx, b.spec("sleep 1000"))
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("cancelled after %s: %v", moment, err)
+			}
+			if after := b.traces(t); !slices.Equal(before, after) {
+				t.Fatalf("cancelled after %s:\nbefore %q\nafter %q", moment, before, after)
+			}
+		}
+	})
+}
+
 func TestABoxThatCantBeMadeIsAnErrorAndLeavesNothing(t *testing.T) {
 	onEveryDaemon(t, func(t *testing.T, b boxes) {
 		b.run(t, b.spec("true"))

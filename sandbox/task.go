@@ -14,7 +14,7 @@ import (
 // boxTask is the container of a box and its task in containerd.
 type boxTask struct {
 	container      containerd.Container
-	task           containerd.Task // nil until it is created, and after it is deleted
+	task           containerd.Task // nil until it is created
 	stdout, stderr *sink
 	// exited is closed when litmus-init has ended and status is set. That is
 	// asked for before the start, so that no end can be missed.
@@ -97,6 +97,10 @@ func (t *boxTask) drain(ctx context.Context) error {
 func (t *boxTask) delete(ctx context.Context) error {
 	defer t.stopWaiting()
 	var errs []error
+	if t.task == nil && t.container != nil {
+		// The creation may have failed here and succeeded there.
+		t.task, _ = t.container.Task(ctx, nil)
+	}
 	if t.task != nil {
 		if _, err := t.task.Delete(ctx, t.deleteOptions()...); err != nil && !errdefs.IsNotFound(err) {
 			errs = append(errs, fmt.Errorf("deleting task: %w", err))
