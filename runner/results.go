@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"litmus/internal/canon"
@@ -38,6 +39,9 @@ type Row struct {
 // List calls yield for each instance that has a record, in the order of the
 // manifest, holding one at a time.
 func List(ctx context.Context, path string, filter Filter, yield func(Row) error) error {
+	if d := runfile.Disposition(filter.Disposition); d != "" && !slices.Contains(runfile.Dispositions(), d) {
+		return badInput(fmt.Sprintf("dispositions: %v", runfile.Dispositions()), "no disposition is called %q", d)
+	}
 	f, err := runfile.Open(ctx, path)
 	if err != nil {
 		return classify(err)

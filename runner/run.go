@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"litmus/internal/canon"
+	"litmus/internal/digest"
 	"litmus/runner/runfile"
 	"litmus/sandbox"
 )
@@ -111,11 +112,7 @@ func (r *run) discard() error {
 
 func openOut(ctx context.Context, opts Options) (*runfile.Writer, error) {
 	if opts.Resume {
-		w, err := runfile.Resume(ctx, opts.Out)
-		if errors.Is(err, runfile.ErrSealed) {
-			return nil, badInput("nothing is left to do", "%s is sealed already", opts.Out)
-		}
-		return w, err
+		return resumeOut(ctx, opts)
 	}
 	if _, err := os.Lstat(opts.Out); err == nil {
 		return nil, badInput("choose another name, or go on with it by --resume", "%s exists", opts.Out)
@@ -132,6 +129,34 @@ func openOut(ctx context.Context, opts Options) (*runfile.Writer, error) {
 		return nil, err
 	}
 	return runfile.Create(ctx, opts.Out, manifest, runfile.Meta{Facts: facts})
+}
+
+// resumeOut goes on with a run file, and only with the run that it is of: another
+// model or another suite is another run.
+func resumeOut(ctx context.Context, opts Options) (*runfile.Writer, error) {
+	manifest, err := openManifest(ctx, opts.Source, filepath.Dir(opts.Out))
+	if err != nil {
+		return nil, err
+	}
+	defer manifest.Close()
+	id := digest.NewWriter()
+	if _, err := io.Copy(id, manifest); err != nil {
+		return nil, err
+	}
+	w, err := runfile.Resume(ctx, opts.Out)
+	if errors.Is(err, runfile.ErrSealed) {
+		return nil, badInput("nothing is left to do", "%s is sealed already", opts.Out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.ManifestID != id.Sum() {
+		return nil, errors.Join(
+			badInput("give the suite, model and seeds that the run was started with, or choose another -o",
+				"%s is a run of manifest %s, and %s makes %s", opts.Out, w.ManifestID, opts.Source.Path, id.Sum()),
+			w.Close())
+	}
+	return w, nil
 }
 
 // openManifest opens a manifest as it is, or materializes a suite into a file

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"litmus/internal/inputerror"
 	"litmus/runner"
 )
 
@@ -42,6 +43,7 @@ func (e usageError) Hint() string  { return e.hint }
 // exitCode is the one place where an error becomes an exit code.
 func exitCode(err error) int {
 	var usage usageError
+	var input *inputerror.Error
 	var path *fs.PathError
 	var errno syscall.Errno
 	switch {
@@ -51,7 +53,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, runner.ErrBadInput):
+	case errors.Is(err, runner.ErrBadInput), errors.As(err, &input):
 		return exitBadInput
 	case errors.As(err, &path), errors.As(err, &errno):
 		return exitIO

@@ -85,11 +85,28 @@ func TestAKilledRunIsCleanedUpAndGoesOnToTheSameRoot(t *testing.T) {
 	}
 	sandboxtest.NoTraces(t, stateDir, "")
 
+	other := litmus(t, stateDir, "run", exampleSuite, "--limit", "40", "--model", "sim:naive", "-o", file, "--resume")
+	if out, err := other.CombinedOutput(); other.ProcessState.ExitCode() != exitBadInput {
+		t.Errorf("a run goes on with another model: %v\n%s", err, out)
+	}
 	resumed := runJSON(t, stateDir, "run", exampleSuite, "--limit", "40", "-o", file, "--resume")
 	if resumed.Root != whole.Root {
 		t.Errorf("the resumed run seals to %s, an uninterrupted one to %s", resumed.Root, whole.Root)
 	}
 	sandboxtest.NoTraces(t, stateDir, "")
+}
+
+// A result that went to a full device is not one that was given.
+func TestOutputThatIsLostIsAnError(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	var stderr bytes.Buffer
+	if code := run(t.Context(), []string{"version"}, nil, full, &stderr); code != exitIO {
+		t.Errorf("exit code %d, want %d: %s", code, exitIO, stderr.Bytes())
+	}
 }
 
 func TestAnInterruptedRunSaysHowToGoOnAndLeavesNothing(t *testing.T) {

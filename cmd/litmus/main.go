@@ -46,9 +46,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &checkedWriter{w: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if (err == nil || errors.As(err, new(decision))) && out.err != nil {
+		// A result that nobody could read is none.
+		err = fmt.Errorf("standard output: %w", out.err)
+	}
 	var decided decision
 	if errors.As(err, &decided) {
 		return int(decided)

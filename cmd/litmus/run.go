@@ -57,6 +57,9 @@ func (f *runFlags) run(c *cobra.Command, source string) error {
 	if f.out == "" {
 		return usageError{errors.New("where should the run file go?"), "give -o NAME.litmus"}
 	}
+	if c.Flags().Changed("max-sandboxes") && f.parallel < 1 {
+		return usageError{fmt.Errorf("--max-sandboxes %d makes no box", f.parallel), "give a number from 1 up, or leave it out"}
+	}
 	first, last, err := parseLimit(f.limit)
 	if err != nil {
 		return err

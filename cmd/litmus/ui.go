@@ -66,3 +66,18 @@ func exitStatusHelp(verb string) string {
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
+
+// checkedWriter remembers the first error, so that what prints a table need not
+// look at each line.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
+}

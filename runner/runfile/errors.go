@@ -60,6 +60,8 @@ func doing(what string, err error) error {
 			err = fmt.Errorf("%w: %w", ErrDamaged, err)
 		case sqlite3.SQLITE_FULL:
 			err = fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+		case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+			err = fmt.Errorf("%w (is the disk full or read-only?): %w", syscall.EIO, err)
 		}
 	}
 	return fmt.Errorf("%s: %w", what, err)
