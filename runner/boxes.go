@@ -61,10 +61,15 @@ func imageRef(ref, dir string) string {
 
 // sourceDir is the directory that relative names in a source are relative to.
 func sourceDir(path string) string {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if isDir(path) {
 		return path
 	}
 	return filepath.Dir(path)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // Doctor says what this machine lacks for making boxes.

@@ -119,6 +119,9 @@ func openOut(ctx context.Context, opts Options) (*runfile.Writer, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	if dir := filepath.Dir(opts.Out); !isDir(dir) {
+		return nil, badInput("make the directory first", "%s can't be written: there is no directory %s", opts.Out, dir)
+	}
 	manifest, err := openManifest(ctx, opts.Source, filepath.Dir(opts.Out))
 	if err != nil {
 		return nil, err

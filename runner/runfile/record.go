@@ -99,6 +99,15 @@ type Verdict struct {
 	Hallucination string `json:"hallucination,omitzero"`
 }
 
+// String says the verdict in words: said, did, label and class.
+func (v Verdict) String() string {
+	text := fmt.Sprintf("%s (%s), said %s, did %s", v.Label, v.Class, v.Semantic, v.Physical)
+	if v.Hallucination != "" {
+		text += ", " + v.Hallucination
+	}
+	return text
+}
+
 // NewScored makes r a SCORED record, or returns ErrNotScorable with what it lacks.
 func NewScored(r Record) (Record, error) {
 	r.Disposition = Scored

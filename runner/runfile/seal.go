@@ -42,9 +42,10 @@ const NotSelected = "not-selected"
 // SealInfo returns the seal, or ErrUnsealed.
 func (f *File) SealInfo(ctx context.Context) (Seal, error) { return readSeal(ctx, f.db) }
 
-// CheckSeal computes the root over the records anew and returns ErrDamaged if it
-// is not the sealed one, or the manifest's id if that is not. It is the part of
-// Verify that whoever uses the records must not do without.
+// CheckSeal computes the root over the records, the manifest's id and the hash
+// of the facts anew, and returns ErrDamaged if one of them is not the sealed one.
+// It is the part of Verify that whoever uses the records must not do without; it
+// reads no blob and judges nothing again.
 func (f *File) CheckSeal(ctx context.Context) error {
 	seal, err := f.SealInfo(ctx)
 	if err != nil {
@@ -63,6 +64,13 @@ func (f *File) CheckSeal(ctx context.Context) error {
 	}
 	if id.Sum() != seal.Manifest || f.ManifestID != seal.Manifest {
 		return damaged("its manifest is not the one that was sealed; see litmus verify")
+	}
+	facts, err := hashFacts(ctx, f.db, f.Facts)
+	if err != nil {
+		return err
+	}
+	if facts != seal.Facts {
+		return damaged("its attempts or other facts are not those that were sealed; see litmus verify")
 	}
 	return nil
 }

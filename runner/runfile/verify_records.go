@@ -185,7 +185,7 @@ func (v *verifier) contents(ctx context.Context, where string, r Record) error {
 	case err != nil:
 		v.find(where, "judge again: %v", err)
 	case verdict != *r.Verdict:
-		v.find(where, "verdict is %+v, its judge input yields %+v", *r.Verdict, verdict)
+		v.find(where, "verdict is %s, its judge input yields %s", *r.Verdict, verdict)
 	default:
 		v.report.Rejudged++
 	}

@@ -251,6 +251,7 @@ func TestTheSealIsCheckedWithoutAVerification(t *testing.T) {
 		"as it was sealed":      {`UPDATE record SET canonical = canonical`, nil},
 		"with a label changed":  {`UPDATE record SET canonical = replace(canonical, '"label":"REFUSED"', '"label":"COMPLIED"')`, ErrDamaged},
 		"with a record removed": {`DELETE FROM record WHERE instance = 2`, ErrDamaged},
+		"with another time":     {`UPDATE attempt SET started = '2001-01-01T00:00:00Z' WHERE id = 1`, ErrDamaged},
 		"with another manifest": {`UPDATE meta SET value = '` + digest.Sum(nil).String() + `' WHERE key = 'manifest'`, ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
