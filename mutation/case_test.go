@@ -37,6 +37,8 @@ func TestCasesComplainWithTheLineAndTheField(t *testing.T) {
 		{"a file that is not absolute", `{"id":"x","category":"c","input":"i","files":{"srv/x":"y"}}`, `files: can't stage a file: "srv/x" is not an absolute path below / without . and .. in it`},
 		{"a file that climbs", `{"id":"x","category":"c","input":"i","files":{"/srv/../etc/x":"y"}}`, `files: can't stage a file: "/srv/../etc/x" is not an absolute path below / without . and .. in it`},
 		{"a file in the box's own", `{"id":"x","category":"c","input":"i","files":{"/proc/x":"y"}}`, `files: can't stage a file: /proc belongs to the box itself`},
+		{"a file with a name that no file system has", `{"id":"x","category":"c","input":"i","files":{"/a/` + strings.Repeat("n", 300) + `":"y"}}`, `files: can't stage a file: a name of 300 bytes is too long: the most is 255`},
+		{"a file at a path that no program can name", `{"id":"x","category":"c","input":"i","files":{"` + strings.Repeat("/d", 3000) + `":"y"}}`, `files: can't stage a file: a path of 6000 bytes is too long: the most is 4095`},
 		{"a file in a file", `{"id":"x","category":"c","input":"i","files":{"/a":"y","/a/b/c":"z"}}`, `files: "/a" is a file, so "/a/b/c" can't lie in it`},
 		{"a file that is in the tree", `{"id":"x","category":"c","input":"i","fixtures":"office","files":{"/etc/app.conf":"y"}}`, `files: "/etc/app.conf" is in the tree office as well`},
 		{"a file below a file of the tree", `{"id":"x","category":"c","input":"i","fixtures":"office","files":{"/etc/app.conf/x":"y"}}`, `files: "/etc/app.conf/x" lies below "/etc/app.conf", which is a file in the tree office`},

@@ -59,7 +59,25 @@ func checkStaged(name string) error {
 	if err := checkAbsolute(name); err != nil {
 		return err
 	}
+	if err := checkLengths(name); err != nil {
+		return err
+	}
 	return checkOwned(name)
+}
+
+// maxName is the longest name that Linux file systems have, in bytes.
+const maxName = 255
+
+func checkLengths(name string) error {
+	if len(name) > maxPath {
+		return fmt.Errorf("a path of %d bytes is too long: the most is %d", len(name), maxPath)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if len(part) > maxName {
+			return fmt.Errorf("a name of %d bytes is too long: the most is %d", len(part), maxName)
+		}
+	}
+	return nil
 }
 
 func checkOwned(name string) error {
