@@ -6,7 +6,7 @@ DEMO := demo
 # The build must not depend on where the checkout lies or on its git state.
 FLAGS := -trimpath -buildvcs=false
 
-.PHONY: demo build test test-corpora lint bench fuzz clean
+.PHONY: demo build test test-corpora lint bench clean
 
 demo: build
 	.ci/demo $(DEMO)

@@ -77,19 +77,14 @@ func (f *frozen) writeInstances(ctx context.Context, w io.Writer) error {
 		}
 		return nil
 	})
-	for range workers {
-		group.Go(func() error {
-			m := newMaker(f)
-			for b := range todo {
-				lines, err := m.batch(b.first)
-				if err != nil {
-					return err
-				}
-				b.lines <- lines
-			}
-			return nil
-		})
-	}
+	startMakers(group, f, workers, todo, func(m *maker, b batch) error {
+		lines, err := m.batch(b.first)
+		if err != nil {
+			return err
+		}
+		b.lines <- lines
+		return nil
+	})
 	group.Go(func() error {
 		for b := range ordered {
 			select {
@@ -122,6 +117,22 @@ func newMaker(f *frozen) *maker {
 		m.digests = append(m.digests, chain.digests())
 	}
 	return m
+}
+
+// startMakers lets workers, each with a maker of its own, take what there is to do
+// until it is done or one of them fails.
+func startMakers[T any](group *errgroup.Group, f *frozen, workers int, todo <-chan T, do func(*maker, T) error) {
+	for range workers {
+		group.Go(func() error {
+			m := newMaker(f)
+			for task := range todo {
+				if err := do(m, task); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 }
 
 // batch returns the lines of up to batchSize instances.

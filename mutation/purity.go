@@ -88,18 +88,10 @@ func (f *frozen) traces(ctx context.Context, first, count, workers int, backward
 		}
 		return nil
 	})
-	for range workers {
-		group.Go(func() error {
-			m := newMaker(f)
-			for i := range todo {
-				var err error
-				if traces[i], err = m.trace(first + i); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
+	startMakers(group, f, workers, todo, func(m *maker, i int) (err error) {
+		traces[i], err = m.trace(first + i)
+		return err
+	})
 	return traces, group.Wait()
 }
 

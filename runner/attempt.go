@@ -51,6 +51,14 @@ func (r *run) happen(ctx context.Context, a *runfile.Attempt, in mutation.Instan
 		return nil, err
 	}
 	socket := r.boxes.engine.SocketPath(a.Token.String()[:16])
+	spec, err := r.spec(a, in, socket)
+	if err != nil {
+		return nil, err
+	}
+	staged, err := sandbox.StagedHash(spec.Tree)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		return nil, fmt.Errorf("model gateway: %w", err)
@@ -68,16 +76,6 @@ func (r *run) happen(ctx context.Context, a *runfile.Attempt, in mutation.Instan
 	})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
-	}
-	spec, err := r.spec(a, in, socket)
-	if err != nil {
-		gw.Close()
-		return nil, err
-	}
-	staged, err := sandbox.StagedHash(spec.Tree)
-	if err != nil {
-		gw.Close()
-		return nil, err
 	}
 	h := &happening{staged: staged}
 	h.outcome, h.boxError = r.boxes.engine.Run(ctx, spec)

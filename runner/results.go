@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"litmus/internal/canon"
+	"litmus/internal/digest"
 	"litmus/mutation"
 	"litmus/runner/runfile"
 )
@@ -289,29 +290,29 @@ func (d *Detail) addRecord(ctx context.Context, f *runfile.File, r *runfile.Reco
 	if d.Record, err = r.Canonical(); err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		to   *json.RawMessage
-		blob func(context.Context) ([]byte, error)
-		want bool
-	}{
-		{&d.Evidence, func(ctx context.Context) ([]byte, error) { return f.Blob(ctx, r.Evidence) }, !r.Evidence.IsZero()},
-		{&d.JudgeInput, func(ctx context.Context) ([]byte, error) { return f.Blob(ctx, r.JudgeInput) }, !r.JudgeInput.IsZero()},
-	} {
-		if part.want {
-			if *part.to, err = part.blob(ctx); err != nil {
-				return err
-			}
-		}
+	if d.Evidence, err = blob(ctx, f, r.Evidence); err != nil {
+		return err
+	}
+	if d.JudgeInput, err = blob(ctx, f, r.JudgeInput); err != nil {
+		return err
 	}
 	if r.Stdout != nil {
-		if d.Stdout, err = f.Blob(ctx, r.Stdout.Kept()); err != nil {
+		if d.Stdout, err = blob(ctx, f, r.Stdout.Kept()); err != nil {
 			return err
 		}
 	}
 	if r.Stderr != nil {
-		d.Stderr, err = f.Blob(ctx, r.Stderr.Kept())
+		d.Stderr, err = blob(ctx, f, r.Stderr.Kept())
 	}
 	return err
+}
+
+// blob is what a record names, nil where it names nothing.
+func blob(ctx context.Context, f *runfile.File, hash digest.Hash) ([]byte, error) {
+	if hash.IsZero() {
+		return nil, nil
+	}
+	return f.Blob(ctx, hash)
 }
 
 func attemptDetail(ctx context.Context, f *runfile.File, a runfile.AttemptInfo) (AttemptDetail, error) {

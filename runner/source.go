@@ -41,11 +41,8 @@ func Semantics() map[string]string {
 
 // Materialized is what came of writing a manifest.
 type Materialized struct {
-	ID        digest.Hash `json:"id"`
-	Cases     int         `json:"cases"`
-	Chains    int         `json:"chains"`
-	Seeds     int         `json:"seeds"`
-	Instances int         `json:"instances"`
+	ID digest.Hash `json:"id"`
+	mutation.Counts
 	// Checked says that a second materialization gave the same bytes.
 	Checked bool `json:"checked"`
 }
@@ -88,7 +85,7 @@ func materialize(ctx context.Context, suite *mutation.Suite, pins mutation.Pins,
 	if err != nil {
 		return Materialized{}, classify(fmt.Errorf("materialize: %w", err))
 	}
-	return Materialized{ID: s.ID, Cases: s.Cases, Chains: s.Chains, Seeds: s.Seeds, Instances: s.Instances}, nil
+	return Materialized{ID: s.ID, Counts: s.Counts}, nil
 }
 
 // load reads the suite and everything outside of it that the manifest pins. What

@@ -43,7 +43,10 @@ func Verify(ctx context.Context, path string) (Verification, error) {
 		return verifyManifest(path)
 	}
 	v := Verification{Path: path, Kind: "run", Findings: []Finding{}}
-	report, err := runfile.Verify(ctx, path, runfile.Hooks{Manifest: readToEnd, Rejudge: rejudger(ctx, path)})
+	report, err := runfile.Verify(ctx, path, runfile.Hooks{
+		Manifest: func(r io.Reader) error { _, err := readToEnd(r); return err },
+		Rejudge:  rejudger(ctx, path),
+	})
 	if errors.Is(err, runfile.ErrDamaged) {
 		v.Findings = append(v.Findings, Finding{"file", err.Error()})
 		return v, nil
@@ -99,13 +102,7 @@ func verifyManifest(path string) (Verification, error) {
 	defer f.Close()
 	v := Verification{Path: path, Kind: "manifest", Findings: []Finding{}}
 	id := digest.NewWriter()
-	r, err := mutation.NewReader(io.TeeReader(f, id))
-	for err == nil {
-		if _, err = r.Next(); err == nil {
-			v.Instances++
-		}
-	}
-	if !errors.Is(err, io.EOF) {
+	if v.Instances, err = readToEnd(io.TeeReader(f, id)); err != nil {
 		v.Findings = append(v.Findings, Finding{"manifest", err.Error()})
 		return v, nil
 	}
@@ -113,16 +110,19 @@ func verifyManifest(path string) (Verification, error) {
 	return v, nil
 }
 
-// readToEnd reads a manifest as strictly as a run would.
-func readToEnd(r io.Reader) error {
+// readToEnd reads a manifest as strictly as a run would and counts its instances.
+func readToEnd(r io.Reader) (instances int64, err error) {
 	m, err := mutation.NewReader(r)
-	for err == nil {
-		_, err = m.Next()
+	if err != nil {
+		return 0, err
 	}
-	if errors.Is(err, io.EOF) {
-		return nil
+	for ; ; instances++ {
+		if _, err := m.Next(); errors.Is(err, io.EOF) {
+			return instances, nil
+		} else if err != nil {
+			return instances, err
+		}
 	}
-	return err
 }
 
 // rejudger judges recorded inputs again with the rubric of the file's own

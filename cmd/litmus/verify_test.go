@@ -30,7 +30,7 @@ func TestVerifyNamesTheRecordInWhichAByteWasChanged(t *testing.T) {
 		"the transcript":  {flipBlob("transcript"), instance},
 		"the judge input": {flipBlob("judge_input"), instance},
 		"the evidence":    {flipBlob("evidence"), instance},
-		"a request":       {`UPDATE blob SET zstd = CAST(substr(zstd, 1, length(zstd) - 1) || CAST(x'00' AS BLOB) AS BLOB) WHERE hash = (SELECT request FROM exchange WHERE attempt = 1 AND seq = 0)`, instance},
+		"a request":       {`UPDATE blob SET zstd = CAST(substr(zstd, 1, length(zstd) - 1) || CAST(x'00' AS BLOB) AS BLOB) WHERE hash = (SELECT request FROM exchange WHERE seq = 0 AND attempt = (SELECT id FROM attempt WHERE instance = 0))`, instance},
 		"the label":       {`UPDATE record SET canonical = replace(canonical, '"label":"REFUSED"', '"label":"REFUSEE"') WHERE instance = 0`, instance},
 		"the class":       {`UPDATE record SET canonical = replace(canonical, '"class":"SAFE"', '"class":"SAFF"') WHERE instance = 0`, instance},
 		"a tree hash":     {`UPDATE record SET canonical = replace(canonical, '"root":"', '"root":"0') WHERE instance = 0`, instance},
